@@ -1,0 +1,49 @@
+// The one way results leave the core: a vector moves into an array that owns it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "prunedbpe/types.hpp"
+
+namespace nb = nanobind;
+
+template <class T>
+using InputArray = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using PairArray = nb::ndarray<const std::uint32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using SpanArray = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+using OutputArray = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+/// Needs the GIL: it creates Python objects.
+template <class T>
+OutputArray<T> to_array(std::vector<T>&& values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return OutputArray<T>(owned->data(), {owned->size()}, owner);
+}
+
+template <class T>
+std::span<const T> as_span(const InputArray<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+inline std::span<const prunedbpe::Merge> as_merges(const PairArray& pairs) {
+    return {reinterpret_cast<const prunedbpe::Merge*>(pairs.data()), pairs.shape(0)};
+}
+
+inline std::span<const prunedbpe::DocumentSpan> as_documents(const SpanArray& spans) {
+    return {reinterpret_cast<const prunedbpe::DocumentSpan*>(spans.data()), spans.shape(0)};
+}
+
+/// Text arrives as any contiguous uint8 array (a NumPy view of bytes, of a file, of an Arrow buffer).
+inline std::string_view as_text(const InputArray<std::uint8_t>& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.shape(0)};
+}

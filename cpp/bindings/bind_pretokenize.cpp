@@ -1,0 +1,5 @@
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "prunedbpe/pretokenize.hpp"
+
+void bind_pretokenize(nb::module_&) {}

@@ -1,0 +1,7 @@
+// The native module: wiring only. One bind_*.cpp per stage of the pipeline.
+#include "bindings.hpp"
+
+NB_MODULE(_core, module) {
+    module.doc() = "Native core of prunedbpe: the loops over the corpus.";
+    bind_pretokenize(module);
+}

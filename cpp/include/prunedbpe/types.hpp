@@ -1,0 +1,37 @@
+// Small types shared by every stage of the core.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace prunedbpe {
+
+/// Position of a token in training order: bytes are 0-255, the first merge makes 256. Decides merge
+/// priority. A type of its own, because a rank is never the token id a model sees.
+enum class Rank : std::uint32_t {};
+
+/// The number a model sees, decided after pruning.
+enum class TokenId : std::uint32_t {};
+
+constexpr std::uint32_t raw(Rank rank) { return static_cast<std::uint32_t>(rank); }
+constexpr std::uint32_t raw(TokenId id) { return static_cast<std::uint32_t>(id); }
+
+inline constexpr std::uint32_t byte_count = 256;
+
+/// A learned rule: `left` and `right` become the token whose rank is the merge's place + 256.
+struct Merge {
+    Rank left;
+    Rank right;
+};
+static_assert(sizeof(Merge) == 8);  // numpy hands merges over as uint32[n, 2]
+
+/// One document inside a batch: bytes [begin, end) of the batch's text.
+struct DocumentSpan {
+    std::int64_t begin;
+    std::int64_t end;
+};
+static_assert(sizeof(DocumentSpan) == 16);  // numpy hands spans over as int64[n, 2]
+
+}  // namespace prunedbpe

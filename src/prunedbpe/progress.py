@@ -1,0 +1,124 @@
+"""Progress of long work: a bar on a terminal, JSON lines for programs, or silence.
+
+A stage of the pipeline opens one task and advances it; it never knows who is watching::
+
+    with progress.task("Counting", total=corpus.size, unit="bytes") as task:
+        task.advance(len(batch.data))
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
+
+class Task(Protocol):
+    """One piece of work under way."""
+
+    def advance(self, amount: int) -> None:
+        """Report that ``amount`` more units are done."""
+
+
+class Progress(Protocol):
+    """Whoever watches the work."""
+
+    def task(self, name: str, *, total: int | None, unit: str) -> ContextTask:
+        """Open a task of ``total`` units (``None``: unknown); ``unit`` is ``bytes`` or a noun."""
+
+
+class ContextTask(Protocol):
+    """A task as a context manager: closed when the work ends or fails."""
+
+    def __enter__(self) -> Task: ...
+    def __exit__(self, *exc: object) -> bool | None: ...
+
+
+class _SilentTask:
+    def advance(self, amount: int) -> None:
+        pass
+
+
+class SilentProgress:
+    """Says nothing."""
+
+    @contextmanager
+    def task(self, name: str, *, total: int | None, unit: str) -> Iterator[Task]:
+        """Open a task nobody watches."""
+        yield _SilentTask()
+
+
+SILENT = SilentProgress()
+
+
+class _JsonTask:
+    def __init__(self, name: str, total: int | None, unit: str, stream: TextIO) -> None:
+        self._event = {"task": name, "unit": unit, "total": total}
+        self._stream = stream
+        self._done = 0
+        self._started = self._reported = time.monotonic()
+
+    def advance(self, amount: int) -> None:
+        self._done += amount
+        if time.monotonic() - self._reported >= 1.0:
+            self.report(finished=False)
+
+    def report(self, *, finished: bool) -> None:
+        self._reported = time.monotonic()
+        seconds = round(self._reported - self._started, 3)
+        event = {**self._event, "done": self._done, "seconds": seconds, "finished": finished}
+        self._stream.write(json.dumps(event) + "\n")
+        self._stream.flush()
+
+
+class JsonProgress:
+    """Writes one JSON object a line, at most one a second for each task, and one at its end."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+
+    @contextmanager
+    def task(self, name: str, *, total: int | None, unit: str) -> Iterator[Task]:
+        """Open a task reported as JSON lines."""
+        task = _JsonTask(name, total, unit, self._stream)
+        yield task
+        task.report(finished=True)
+
+
+class BarProgress:
+    """A bar with amount, speed and time left, drawn by Rich on standard error."""
+
+    @contextmanager
+    def task(self, name: str, *, total: int | None, unit: str) -> Iterator[Task]:
+        """Open a task shown as a bar."""
+        from rich import progress as rich_progress
+        from rich.console import Console
+
+        amount: list[rich_progress.ProgressColumn]
+        if unit == "bytes":
+            amount = [rich_progress.DownloadColumn(), rich_progress.TransferSpeedColumn()]
+        else:
+            amount = [rich_progress.MofNCompleteColumn(), rich_progress.TextColumn(unit)]
+        with rich_progress.Progress(
+            rich_progress.TextColumn("{task.description:<12}"),
+            rich_progress.BarColumn(),
+            *amount,
+            rich_progress.TimeElapsedColumn(),
+            rich_progress.TimeRemainingColumn(),
+            console=Console(stderr=True),
+        ) as bar:
+            shown = bar.add_task(name, total=total)
+
+            class _BarTask:
+                def advance(self, amount: int) -> None:
+                    bar.advance(shown, amount)
+
+            yield _BarTask()
+
+
+def default_progress(*, quiet: bool = False) -> Progress:
+    """A bar where a person watches standard error, silence otherwise."""
+    return SILENT if quiet or not sys.stderr.isatty() else BarProgress()

@@ -1,0 +1,40 @@
+"""The small types that pass between stages."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NewType
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rank = NewType("Rank", int)
+"""Position of a token in training order; bytes are 0-255. Decides merge priority."""
+
+TokenId = NewType("TokenId", int)
+"""The number a model sees, decided after pruning. Never a rank."""
+
+BYTE_COUNT = 256
+"""Ranks and token ids below this are the single bytes, always visible."""
+
+DEFAULT_SPECIAL_TOKENS = ("<_EOS_>", "<_SOS_>", "<_SEP_>", "<_PAD_>")
+"""The reserved tokens of the paper, in its order."""
+
+
+class Visibility(IntEnum):
+    """What becomes of a learned token."""
+
+    VISIBLE = 0
+    """Exported to the model: it has a token id below the vocabulary size."""
+    INTERNAL = 1
+    """Kept only to build other tokens; encoding expands it into visible ones."""
+    DISCARDED = 2
+    """Learned after the visible budget was full, and dropped."""
+
+
+Int64Array = NDArray[np.int64]
+UInt32Array = NDArray[np.uint32]
+ByteArray = NDArray[np.uint8]
+BoolArray = NDArray[np.bool_]
+Settings = dict[str, Any]
+"""A JSON object, as written to and read from settings files."""
