@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "prunedbpe/pretokenize.hpp"
 #include "prunedbpe/types.hpp"
 
 namespace nb = nanobind;
@@ -46,4 +48,11 @@ inline std::span<const prunedbpe::DocumentSpan> as_documents(const SpanArray& sp
 /// Text arrives as any contiguous uint8 array (a NumPy view of bytes, of a file, of an Arrow buffer).
 inline std::string_view as_text(const InputArray<std::uint8_t>& bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.shape(0)};
+}
+
+/// The scanner of a built-in pretokenizer; an unknown name is a ValueError.
+inline prunedbpe::NextChunk scanner(std::string_view name) {
+    const prunedbpe::NextChunk next = prunedbpe::find_pretokenizer(name);
+    if (next == nullptr) throw nb::value_error(("no built-in pretokenizer '" + std::string(name) + "'").c_str());
+    return next;
 }

@@ -4,3 +4,6 @@
 #include <nanobind/nanobind.h>
 
 void bind_pretokenize(nanobind::module_& module);
+void bind_count(nanobind::module_& module);
+void bind_learn(nanobind::module_& module);
+void bind_tokenizer(nanobind::module_& module);

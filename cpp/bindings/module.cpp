@@ -4,4 +4,7 @@
 NB_MODULE(_core, module) {
     module.doc() = "Native core of prunedbpe: the loops over the corpus.";
     bind_pretokenize(module);
+    bind_count(module);
+    bind_learn(module);
+    bind_tokenizer(module);
 }

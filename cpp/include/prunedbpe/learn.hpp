@@ -1,0 +1,54 @@
+// Learning: chunk counts -> merges. Exact BPE, incremental, the same for any number of threads.
+//
+// The pair with the highest frequency is merged next; of equals, the one whose first occurrence in
+// the corpus comes first (pair_order.hpp). Every occurrence of a pair is known by its position, so a
+// merge costs its own occurrences and nothing else, however long the chunks are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "prunedbpe/count.hpp"
+#include "prunedbpe/types.hpp"
+
+namespace prunedbpe {
+
+class Learner {
+public:
+    /// Lays out the corpus, already merged by `merges`: a learner that has learned them itself would
+    /// be in the same state. `threads` 0 means one per core; a merge with fewer than `parallel_from`
+    /// occurrences is done by one of them. Copies what it needs of `counts`. Throws std::length_error
+    /// beyond 2^32 bytes of unique chunks.
+    Learner(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads,
+            std::size_t parallel_from);
+    ~Learner();
+
+    /// Learns up to `merge_count` more merges; returns how many, fewer only if no pair is left that
+    /// occurs twice.
+    std::size_t advance(std::size_t merge_count);
+
+    /// What this learner has learned itself, in order, without the merges it was given.
+    std::span<const Merge> merges() const { return merges_; }
+    /// Frequency of the pair when it was chosen, overlapping occurrences counted.
+    std::span<const std::int64_t> frequencies() const { return frequencies_; }
+    /// Replacements made; at most the frequency.
+    std::span<const std::int64_t> applied() const { return applied_; }
+
+    /// Bytes of memory held by the learner's own structures.
+    std::size_t memory() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+    std::vector<Merge> merges_;
+    std::vector<std::int64_t> frequencies_;
+    std::vector<std::int64_t> applied_;
+};
+
+/// How often each merge is applied on a corpus: the replacements of merge i, weighted by the chunk
+/// counts. Parallel over chunks.
+std::vector<std::int64_t> replay(std::span<const Merge> merges, const ChunkCountsView& counts, unsigned threads);
+
+}  // namespace prunedbpe

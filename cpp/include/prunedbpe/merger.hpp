@@ -1,0 +1,73 @@
+// Applying a merge list to one chunk: bytes -> ranks.
+//
+// The lowest-ranked pair of the chunk is merged first, the leftmost of equals; that is the same as
+// applying all merges one after the other, each from left to right, because a pair that a merge
+// creates always has a higher rank than the merge. Used for encoding, for replay, and to bring a
+// learner to the state of its checkpoint.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "prunedbpe/types.hpp"
+
+namespace prunedbpe {
+
+/// Which merge two adjacent ranks take part in, if any. Immutable.
+class MergeLookup {
+public:
+    static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+    explicit MergeLookup(std::span<const Merge> merges);
+
+    /// Rank of the token that `left` and `right` merge into, or `none`.
+    std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
+        if ((left | right) < byte_count) return byte_pairs_[left << 8 | right];
+        const std::uint64_t key = static_cast<std::uint64_t>(left) << 32 | right;
+        for (std::size_t at = place(key);; at = (at + 1) & mask_) {
+            if (slots_[at].rank == none || slots_[at].key == key) return slots_[at].rank;
+        }
+    }
+
+private:
+    struct Slot {
+        std::uint64_t key = 0;
+        std::uint32_t rank = none;  // none: empty
+    };
+
+    std::size_t place(std::uint64_t key) const;
+
+    std::vector<std::uint32_t> byte_pairs_;  // by left byte, right byte: most look-ups, no hashing
+    std::vector<Slot> slots_;                // a power of two, at most half full
+    std::size_t mask_ = 0;
+};
+
+/// Working memory of one thread, kept between chunks.
+struct MergeScratch {
+    std::vector<std::uint32_t> ranks;  // the result: ranks of the chunk's tokens
+    std::vector<std::uint32_t> pair_ranks;
+    struct Candidate {
+        std::uint32_t rank;
+        std::uint32_t at;
+    };
+    std::vector<Candidate> heap;
+    std::vector<Candidate> dropped;
+    std::vector<std::uint32_t> previous;
+    std::vector<std::uint32_t> next;
+};
+
+/// Merges `chunk` into scratch.ranks.
+void merge_chunk(const MergeLookup& lookup, std::string_view chunk, MergeScratch& scratch);
+
+/// The same with BPE-dropout: at every step each possible merge is left out with `probability`.
+/// `state` is the generator's; the same state gives the same result.
+void merge_chunk_dropout(const MergeLookup& lookup, std::string_view chunk, double probability,
+                         std::uint64_t& state, MergeScratch& scratch);
+
+/// The same as merge_chunk, adding `weight` to applied[i] for every replacement by merge i.
+void merge_chunk_recording(const MergeLookup& lookup, std::string_view chunk, std::int64_t weight,
+                           std::span<std::int64_t> applied, MergeScratch& scratch);
+
+}  // namespace prunedbpe

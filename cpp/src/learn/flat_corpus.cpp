@@ -1,0 +1,82 @@
+#include "learn/flat_corpus.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "prunedbpe/merger.hpp"
+
+namespace prunedbpe {
+
+FlatCorpus::FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> merges, WorkerTeam& team) {
+    // 1. Lengths of all ranks known so far.
+    lengths_.assign(byte_count, 1);
+    lengths_.reserve(byte_count + merges.size());
+    for (const Merge& merge : merges) add_rank(raw(merge.left), raw(merge.right));
+
+    // 2. Where each chunk lies.
+    std::vector<std::uint32_t> origin;  // place in `counts` of each chunk laid out here
+    std::uint64_t end = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const std::size_t length = counts.chunk(i).size();
+        if (length < 2) continue;
+        end += 1 + length;
+        const std::int64_t count = counts.counts[i];
+        if (count >= wide) wide_counts_.push_back({chunks_.size(), count});
+        chunks_.push_back({static_cast<Position>(end), count >= wide ? wide : static_cast<std::uint32_t>(count)});
+        origin.push_back(static_cast<std::uint32_t>(i));
+    }
+    if (end >= interior) {
+        throw std::length_error("the unique chunks hold " + std::to_string(end) +
+                                " bytes; the learner's limit is 4294967293. Learn on a sample of the corpus, "
+                                "or choose a pretokenizer that cuts it into shorter chunks");
+    }
+    slots_.assign(static_cast<std::size_t>(end) + 1, boundary);
+    block_first_chunk_.resize((slots_.size() >> block_bits) + 1);
+    for (std::size_t block = 0, chunk = 0; block < block_first_chunk_.size(); ++block) {
+        while (chunk < chunks_.size() && chunks_[chunk].end <= block << block_bits) ++chunk;
+        block_first_chunk_[block] = static_cast<std::uint32_t>(chunk);
+    }
+
+    // 3. The tokens of each chunk, as the merges leave them.
+    const MergeLookup lookup(merges);
+    team.run([&](unsigned worker) {
+        MergeScratch scratch;
+        const Part part = part_of(chunks_.size(), worker, team.size());
+        for (std::size_t chunk = part.begin; chunk < part.end; ++chunk) {
+            const std::string_view bytes = counts.chunk(origin[chunk]);
+            Position at = chunk_begin(chunk);
+            if (merges.empty()) {
+                for (const char byte : bytes) slots_[at++] = static_cast<unsigned char>(byte);
+                continue;
+            }
+            merge_chunk(lookup, bytes, scratch);
+            for (const std::uint32_t rank : scratch.ranks) {
+                const Position last = at + lengths_[rank] - 1;
+                std::fill(slots_.begin() + at, slots_.begin() + last, interior);
+                slots_[at] = rank;
+                slots_[last] = rank;
+                at = last + 1;
+            }
+        }
+    });
+}
+
+std::int64_t FlatCorpus::wide_count(std::size_t chunk) const {
+    const auto found = std::lower_bound(wide_counts_.begin(), wide_counts_.end(), chunk,
+                                        [](const WideCount& a, std::size_t b) { return a.chunk < b; });
+    return found->count;
+}
+
+std::size_t FlatCorpus::first_chunk_from(std::size_t at) const {
+    const auto found = std::upper_bound(chunks_.begin(), chunks_.end(), at,
+                                        [](std::size_t a, const Chunk& b) { return a < b.end; });
+    return static_cast<std::size_t>(found - chunks_.begin());
+}
+
+std::size_t FlatCorpus::memory() const {
+    return slots_.capacity() * sizeof(std::uint32_t) + chunks_.capacity() * sizeof(Chunk) +
+           block_first_chunk_.capacity() * sizeof(std::uint32_t) + lengths_.capacity() * sizeof(std::uint32_t);
+}
+
+}  // namespace prunedbpe
