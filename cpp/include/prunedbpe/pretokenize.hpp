@@ -2,7 +2,8 @@
 //
 // Every built-in pretokenizer is a function that, given the start of a chunk, finds its end. It looks
 // only forward, so cutting is a loop without state, and any thread may start at any document. Text
-// must be valid UTF-8 (see utf8.hpp); the chunks joined are the text.
+// should be valid UTF-8; on other bytes the cuts are arbitrary but still safe, and the chunks joined
+// are always the text.
 #pragma once
 
 #include <string_view>

@@ -1,0 +1,43 @@
+// "cl100k":
+//     '(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+
+//     |\s++$|\s*[\r\n]|\s+(?!\S)|\s
+//
+// That is the form in use. An older published one lacks `\s++$` and cuts white space at the end of a
+// text behind its last line break; in all other places the two are the same.
+#include "pretokenize/regex_parts.hpp"
+#include "pretokenize/scanners.hpp"
+
+namespace prunedbpe {
+
+const char* next_cl100k(const char* begin, const char* end) {
+    if (const int size = contraction_size<true>(begin, end)) return begin + size;
+
+    const Character first = read_character(begin, end);
+    if (first.flags & flag::letter) return skip_while(first.next, end, flag::letter);
+    if (first.flags & flag::number) {
+        const char* at = first.next;
+        for (int taken = 1; taken < 3 && (flags_at(at, end) & flag::number); ++taken) {
+            at = read_character(at, end).next;
+        }
+        return at;
+    }
+    const bool is_break = *begin == '\r' || *begin == '\n';
+    if (!is_break && (flags_at(first.next, end) & flag::letter)) {
+        return skip_while(first.next, end, flag::letter);
+    }
+
+    constexpr Flags not_other = flag::white_space | flag::letter | flag::number;
+    const char* const start = *begin == ' ' ? begin + 1 : begin;
+    if (start < end && !(flags_at(start, end) & not_other)) {
+        const char* at = skip_until(start, end, not_other);
+        while (is_at(at, end, '\r') || is_at(at, end, '\n')) ++at;
+        return at;
+    }
+
+    const WhiteSpaceRun run = read_white_space(begin, end);
+    if (run.end == end) return end;
+    if (run.behind_last_break) return run.behind_last_break;
+    return white_space_end(begin, run, end);
+}
+
+}  // namespace prunedbpe

@@ -1,0 +1,1 @@
+"""Plain, slow, readable Python of the paper: the oracle of the tests."""
