@@ -194,6 +194,7 @@ void Learner::State::allocate_lists(NeighbourTally Findings::*side, unsigned wor
             std::uint32_t total = 0;
             for (unsigned w = 0; w < workers; ++w) {
                 NeighbourTally::Sum& sum = (findings[w].*side)[neighbour];
+                if (!sum.touched) continue;  // it would not be cleared either
                 weight += sum.weight;
                 const std::uint32_t begin = total;
                 total += sum.occurrences;
