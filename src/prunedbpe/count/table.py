@@ -1,0 +1,195 @@
+"""The table of chunk counts: all that learning ever needs to know of a corpus.
+
+Rows are unique chunks in order of first appearance, each with its 64-bit count and the position of
+its first occurrence: its byte offset in the corpus, all documents laid end to end. Kept as flat
+arrays; saved as Parquet, so that any other program can open it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from prunedbpe.corpus import CorpusReport
+from prunedbpe.errors import FormatError, SettingsError
+from prunedbpe.files import parquet_metadata, read_parquet, write_parquet
+from prunedbpe.pretokenize import Pretokenizer
+from prunedbpe.types import BYTE_COUNT, ByteArray, Int64Array
+
+FORMAT = "prunedbpe chunk counts"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkCounts:
+    """Unique chunks of a corpus, in order of first appearance.
+
+    Attributes:
+        data: All chunks, one after the other.
+        offsets: Chunk ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+        counts: How often each chunk occurs.
+        first_positions: Where each chunk occurs first, in bytes from the start of the corpus.
+        pretokenizer: What cut the corpus.
+        corpus: Documents, bytes and skipped files.
+    """
+
+    data: ByteArray
+    offsets: Int64Array
+    counts: Int64Array
+    first_positions: Int64Array
+    pretokenizer: Pretokenizer = field(default_factory=lambda: Pretokenizer("paper"))
+    corpus: CorpusReport = field(default_factory=CorpusReport)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal tables: the same chunks, counts and positions, cut by the same pretokenizer."""
+        return (
+            isinstance(other, ChunkCounts)
+            and self.pretokenizer == other.pretokenizer
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.counts, other.counts)
+            and np.array_equal(self.first_positions, other.first_positions)
+            and np.array_equal(self.data, other.data)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def items(self) -> Iterator[tuple[bytes, int]]:
+        """The chunks with their counts, in order.
+
+        >>> list(ChunkCounts.from_mapping({b"ab": 3, b"c": 1}).items())
+        [(b'ab', 3), (b'c', 1)]
+        """
+        data = self.data.tobytes()
+        bounds = self.offsets.tolist()
+        for i, count in enumerate(self.counts.tolist()):
+            yield data[bounds[i] : bounds[i + 1]], count
+
+    @classmethod
+    def from_mapping(
+        cls, counts: Mapping[bytes, int], pretokenizer: Pretokenizer | None = None
+    ) -> ChunkCounts:
+        """A table made by hand: chunks in the order of the mapping, laid end to end.
+
+        Args:
+            counts: How often each chunk occurs; chunks are not empty, counts are positive.
+            pretokenizer: What the chunks were cut by; the paper's by default.
+        """
+        for chunk, count in counts.items():
+            if not chunk or count < 1:
+                raise SettingsError(f"chunk {chunk!r} with count {count}: neither may be empty")
+        lengths = np.array([len(chunk) for chunk in counts], np.int64)
+        offsets = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        occurrences = np.fromiter(counts.values(), np.int64, len(counts))
+        return cls(
+            data=np.frombuffer(b"".join(counts), np.uint8),
+            offsets=offsets,
+            counts=occurrences,
+            first_positions=offsets[:-1].copy(),
+            pretokenizer=pretokenizer or Pretokenizer("paper"),
+            corpus=CorpusReport(documents=1, bytes=int(lengths @ occurrences)),
+        )
+
+    @cached_property
+    def total_bytes(self) -> int:
+        """Bytes of the corpus: the length of its segmentation before any merge."""
+        return int(np.diff(self.offsets) @ self.counts)
+
+    @cached_property
+    def byte_counts(self) -> Int64Array:
+        """How often each of the 256 bytes occurs in the corpus."""
+        totals = np.zeros(BYTE_COUNT, np.int64)
+        # In blocks: the weight of every single byte at once would need eight times the table.
+        block = 1 << 20
+        lengths = np.diff(self.offsets)
+        for begin in range(0, len(self), block):
+            end = min(begin + block, len(self))
+            weights = np.repeat(self.counts[begin:end], lengths[begin:end])
+            np.add.at(totals, self.data[self.offsets[begin] : self.offsets[end]], weights)
+        return totals
+
+    @cached_property
+    def digest(self) -> str:
+        """Identity of the table: equal tables have equal digests."""
+        hasher = hashlib.blake2b(digest_size=16)
+        hasher.update(repr(self.pretokenizer.describe()).encode())
+        for array in (self.data, self.offsets, self.counts, self.first_positions):
+            hasher.update(np.ascontiguousarray(array).data)
+        return hasher.hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write the table as Parquet: columns ``chunk``, ``count``, ``first_position``."""
+        import pyarrow as pa
+
+        chunks = pa.LargeBinaryArray.from_buffers(
+            pa.large_binary(),
+            len(self),
+            [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)],
+        )
+        table = pa.table(
+            {"chunk": chunks, "count": self.counts, "first_position": self.first_positions}
+        )
+        settings = {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "pretokenizer": self.pretokenizer.describe(),
+            "corpus": self.corpus.as_settings(),
+        }
+        write_parquet(Path(path), table, settings)
+
+    @classmethod
+    def load(cls, path: str | Path) -> ChunkCounts:
+        """Read a table that :meth:`save` wrote.
+
+        Raises:
+            FormatError: The file is no such table, or damaged.
+        """
+        import pyarrow as pa
+
+        path = Path(path)
+        table = read_parquet(path, ("chunk", "count", "first_position"))
+        settings = parquet_metadata(path, table, FORMAT, FORMAT_VERSION)
+        chunks = table["chunk"].cast(pa.large_binary()).combine_chunks()
+        if isinstance(chunks, pa.ChunkedArray):  # no rows at all
+            chunks = pa.array([], pa.large_binary())
+        if chunks.null_count or len(chunks) == 0:
+            offsets, data = np.zeros(1, np.int64), np.zeros(0, np.uint8)
+            if chunks.null_count:
+                raise FormatError(f"{path}: column 'chunk' holds nulls")
+        else:
+            _, offset_buffer, data_buffer = chunks.buffers()
+            offsets = np.frombuffer(offset_buffer, np.int64)[
+                chunks.offset : chunks.offset + len(chunks) + 1
+            ]
+            data = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
+            offsets = offsets - offsets[0]
+        counts = table["count"].to_numpy().astype(np.int64, copy=False)
+        first_positions = table["first_position"].to_numpy().astype(np.int64, copy=False)
+        lengths = np.diff(offsets)
+        for name, values, least in (
+            ("chunk length", lengths, 1),
+            ("count", counts, 1),
+            ("first_position", np.diff(first_positions, prepend=-1), 1),
+        ):
+            if len(values) and values.min() < least:
+                row = int(np.argmin(values))
+                raise FormatError(
+                    f"{path}: row {row}: {name} makes no sense",
+                    hint="the file is damaged; count the corpus again",
+                )
+        return cls(
+            data=data,
+            offsets=offsets,
+            counts=counts,
+            first_positions=first_positions,
+            pretokenizer=Pretokenizer.from_settings(settings["pretokenizer"]),
+            corpus=CorpusReport.from_settings(settings["corpus"]),
+        )
