@@ -7,4 +7,5 @@ NB_MODULE(_core, module) {
     bind_count(module);
     bind_learn(module);
     bind_tokenizer(module);
+    bind_text(module);
 }

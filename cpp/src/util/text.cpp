@@ -1,0 +1,79 @@
+#include "prunedbpe/text.hpp"
+
+#include <cstring>
+
+namespace prunedbpe {
+
+namespace {
+
+using Byte = unsigned char;
+
+constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
+
+bool is_continuation(Byte byte) { return (byte & 0xC0) == 0x80; }
+
+/// Length of the character at `at` (a byte above 0x7F), or 0 when no valid one starts there.
+/// Only the second byte has a range that depends on the first: it is what rules out overlong forms
+/// (C0, C1, E0 80-9F, F0 80-8F), surrogates (ED A0-BF) and code points above U+10FFFF (F4 90-BF, F5-FF).
+std::size_t sequence_length(const Byte* at, const Byte* end) {
+    const auto left = static_cast<std::size_t>(end - at);
+    const Byte lead = at[0];
+    if (lead < 0xC2) return 0;
+    if (lead < 0xE0) return left >= 2 && is_continuation(at[1]) ? 2 : 0;
+    if (lead < 0xF0) {
+        const Byte low = lead == 0xE0 ? 0xA0 : 0x80;
+        const Byte high = lead == 0xED ? 0x9F : 0xBF;
+        return left >= 3 && at[1] >= low && at[1] <= high && is_continuation(at[2]) ? 3 : 0;
+    }
+    if (lead < 0xF5) {
+        const Byte low = lead == 0xF0 ? 0x90 : 0x80;
+        const Byte high = lead == 0xF4 ? 0x8F : 0xBF;
+        return left >= 4 && at[1] >= low && at[1] <= high && is_continuation(at[2]) &&
+                       is_continuation(at[3])
+                   ? 4
+                   : 0;
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::int64_t find_invalid_utf8(std::string_view text) {
+    const Byte* const begin = reinterpret_cast<const Byte*>(text.data());
+    const Byte* const end = begin + text.size();
+    const Byte* at = begin;
+    while (at < end) {
+        while (end - at >= 8) {
+            std::uint64_t word;
+            std::memcpy(&word, at, 8);
+            if ((word & high_bits) != 0) break;
+            at += 8;
+        }
+        while (at < end && *at < 0x80) ++at;
+        // Stay here for a whole run of non-ASCII text: Chinese would gain nothing from the word test.
+        while (at < end && *at >= 0x80) {
+            const std::size_t length = sequence_length(at, end);
+            if (length == 0) return at - begin;
+            at += length;
+        }
+    }
+    return -1;
+}
+
+std::vector<DocumentSpan> split_lines(std::string_view text) {
+    std::vector<DocumentSpan> lines;
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+        const std::size_t newline = text.find('\n', begin);
+        const bool terminated = newline != std::string_view::npos;
+        std::size_t end = terminated ? newline : text.size();
+        if (terminated && end > begin && text[end - 1] == '\r') --end;
+        if (end > begin) {
+            lines.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)});
+        }
+        begin = terminated ? newline + 1 : text.size();
+    }
+    return lines;
+}
+
+}  // namespace prunedbpe
