@@ -12,7 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TextIO
 
 
@@ -26,15 +26,8 @@ class Task(Protocol):
 class Progress(Protocol):
     """Whoever watches the work."""
 
-    def task(self, name: str, *, total: int | None, unit: str) -> ContextTask:
+    def task(self, name: str, *, total: int | None, unit: str) -> AbstractContextManager[Task]:
         """Open a task of ``total`` units (``None``: unknown); ``unit`` is ``bytes`` or a noun."""
-
-
-class ContextTask(Protocol):
-    """A task as a context manager: closed when the work ends or fails."""
-
-    def __enter__(self) -> Task: ...
-    def __exit__(self, *exc: object) -> bool | None: ...
 
 
 class _SilentTask:
@@ -75,7 +68,10 @@ class _JsonTask:
 
 
 class JsonProgress:
-    """Writes one JSON object a line, at most one a second for each task, and one at its end."""
+    """Writes one JSON object a line: at most one a second for each task, and one at its end.
+
+    ``finished`` is true in the last line of a task that came to its end, and in no other.
+    """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -84,7 +80,11 @@ class JsonProgress:
     def task(self, name: str, *, total: int | None, unit: str) -> Iterator[Task]:
         """Open a task reported as JSON lines."""
         task = _JsonTask(name, total, unit, self._stream)
-        yield task
+        try:
+            yield task
+        except BaseException:
+            task.report(finished=False)
+            raise
         task.report(finished=True)
 
 

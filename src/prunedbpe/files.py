@@ -1,0 +1,134 @@
+"""Files of ours: written whole or not at all, read with errors that name them.
+
+A file appears under its name only when all of it is on the disk, so whoever finds it may trust it:
+an interrupted run leaves the old file, or none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunedbpe.errors import FormatError
+
+_DIGEST_BYTES = 16
+"""128 bits: enough that two files of one user never meet by accident, short enough to read."""
+
+_BLOCK = 1 << 20
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes its name only once it is complete and synced.
+
+    The file is written beside its goal under a hidden temporary name. When the block ends, it is
+    synced, renamed, and the folder is synced; when the block fails, it is removed, and whatever
+    stood under the name before stays.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_write(Path(folder, "a.bin")) as file:
+    ...         _ = file.write(b"abc")
+    ...     [(found.name, found.read_bytes()) for found in Path(folder).iterdir()]
+    [('a.bin', b'abc')]
+    """
+    goal = Path(path)
+    temporary = goal.with_name(f".{goal.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(goal)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+        raise
+    _sync_folder(goal.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename in ``folder`` survive a power cut, where the system lets folders be synced."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    r"""Write ``value`` as indented JSON, atomically.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_json(Path(folder, "s.json"), {"text": "中文"})
+    ...     Path(folder, "s.json").read_text(encoding="utf-8")
+    '{\n  "text": "中文"\n}\n'
+    """
+    try:
+        data = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2).encode()
+    except UnicodeEncodeError:
+        # A file name that is not UTF-8 reaches Python with lone surrogates: JSON must escape them.
+        data = json.dumps(value, allow_nan=False, indent=2).encode()
+    with atomic_write(path) as file:
+        file.write(data + b"\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        FormatError: The file is missing, or is not JSON; the message names the file and the line.
+    """
+    try:
+        return json.loads(Path(path).read_bytes().decode())
+    except FileNotFoundError as error:
+        raise FormatError(
+            f"{path}: no such file", hint="check the folder, or make the file anew"
+        ) from error
+    except json.JSONDecodeError as error:
+        raise FormatError(
+            f"{path}, line {error.lineno}: not JSON: {error.msg}",
+            hint="the file is damaged: make it anew, or restore it from a copy",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"{path}: not UTF-8 at byte {error.start}",
+            hint="the file is damaged: make it anew, or restore it from a copy",
+        ) from error
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """BLAKE2b of the bytes of a file, in hexadecimal; reads the file once, in small blocks."""
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    with Path(path).open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def digest_arrays(*arrays: NDArray[Any]) -> str:
+    """BLAKE2b of the types, shapes and values of ``arrays``, the same on every machine.
+
+    >>> import numpy as np
+    >>> digest_arrays(np.array([1, 2], np.int64)) == digest_arrays(np.array([1, 2], ">i8"))
+    True
+    >>> digest_arrays(np.array([1, 2], np.int64)) == digest_arrays(np.array([1, 2], np.int32))
+    False
+    """
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    for array in arrays:
+        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        digest.update(f"{little.dtype.str}{little.shape}".encode())
+        digest.update(little.tobytes() if little.size == 0 else little.data.cast("B"))
+    return digest.hexdigest()
