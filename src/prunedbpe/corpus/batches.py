@@ -1,0 +1,95 @@
+"""Document batches: the unit of streaming, and how documents are put into one."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from prunedbpe._core import split_lines
+from prunedbpe.types import ByteArray, Int64Array
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentBatch:
+    """Some documents of one source, as flat UTF-8 bytes.
+
+    Attributes:
+        data: The bytes, a view of whatever was read. There may be bytes between documents (line
+            ends) that belong to none of them.
+        spans: One row ``begin, end`` into ``data`` for each document, in order; none is empty.
+        source: The file's path as given, ``-`` for standard input, ``<python>`` for an iterable.
+    """
+
+    data: ByteArray
+    spans: Int64Array
+    source: str
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @property
+    def text_bytes(self) -> int:
+        """The bytes of the documents alone."""
+        return int((self.spans[:, 1] - self.spans[:, 0]).sum())
+
+    def documents(self) -> Iterator[bytes]:
+        """The documents one by one, as copies."""
+        for begin, end in self.spans.tolist():
+            yield self.data[begin:end].tobytes()
+
+
+def as_byte_array(data: bytes | memoryview) -> ByteArray:
+    """View bytes as an array, without a copy."""
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def batch_of_lines(data: ByteArray, source: str) -> DocumentBatch:
+    r"""Make every line of ``data`` a document.
+
+    >>> batch = batch_of_lines(as_byte_array(b"one\n\ntwo\r\n"), "a.txt")
+    >>> list(batch.documents())
+    [b'one', b'two']
+    """
+    return DocumentBatch(data, split_lines(data), source)
+
+
+def batch_of_whole(data: ByteArray, source: str) -> DocumentBatch:
+    """Make all of ``data`` one document, or none if there is no text."""
+    spans = np.array([[0, len(data)]] if len(data) else [], dtype=np.int64).reshape(-1, 2)
+    return DocumentBatch(data, spans, source)
+
+
+def batch_of_documents(documents: Sequence[bytes], source: str) -> DocumentBatch:
+    """Lay documents end to end; the empty ones are left out.
+
+    >>> batch_of_documents([b"ab", b"", b"c"], "<python>").spans.tolist()
+    [[0, 2], [2, 3]]
+    """
+    lengths = np.fromiter(map(len, documents), dtype=np.int64, count=len(documents))
+    lengths = lengths[lengths > 0]
+    ends = np.cumsum(lengths)
+    return DocumentBatch(
+        as_byte_array(b"".join(documents)), np.stack([ends - lengths, ends], axis=1), source
+    )
+
+
+def normalized(batch: DocumentBatch) -> DocumentBatch:
+    """Bring every document to the Unicode normal form C.
+
+    >>> decomposed = batch_of_documents(["e\u0301".encode(), b"x"], "<python>")
+    >>> [document.decode() for document in normalized(decomposed).documents()]
+    ['é', 'x']
+    """
+    # A part of a text in form C is in form C too, so nearly every batch passes by one test of the
+    # whole, without a copy of its documents.
+    # Between documents there may be anything, even bytes that are not UTF-8.
+    data = batch.data.tobytes()
+    if data.isascii() or unicodedata.is_normalized("NFC", data.decode(errors="replace")):
+        return batch
+    texts: Iterable[str] = (data[begin:end].decode() for begin, end in batch.spans.tolist())
+    return batch_of_documents(
+        [unicodedata.normalize("NFC", text).encode() for text in texts], batch.source
+    )

@@ -1,0 +1,215 @@
+"""Blocks: a text file, or a part of one -> pieces of valid UTF-8 that end where lines end.
+
+Nothing of a file is handed out before all of it is known to be UTF-8: a file that fits the memory
+set aside for it is read whole and checked, a larger one is read twice. Neither a line nor a
+character is ever cut; a line longer than a block makes the block longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from prunedbpe._core import find_invalid_utf8
+from prunedbpe.corpus.batches import as_byte_array
+from prunedbpe.corpus.inputs import CorpusFile
+from prunedbpe.corpus.shards import FilePart
+from prunedbpe.corpus.streams import ByteReader, UnpackedStream
+from prunedbpe.errors import CorpusError
+from prunedbpe.types import ByteArray
+
+WHOLE_READ_LIMIT = 64 << 20
+"""Unpacked bytes up to which a file of lines is read at once; larger ones take two passes."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_CHECK_BLOCK = 4 << 20
+
+
+class NotUtf8Error(Exception):
+    """A file is not UTF-8; raised before its first block, caught by the corpus."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some whole lines of a file, or a whole file.
+
+    Attributes:
+        data: The bytes.
+        offset: Where they begin in the unpacked file.
+        disk_position: How far the file has been read on the disk, after this block.
+    """
+
+    data: ByteArray
+    offset: int
+    disk_position: int
+
+
+def whole_file_block(file: CorpusFile) -> Block:
+    """All of a file, however large.
+
+    Raises:
+        NotUtf8Error: The file is not UTF-8.
+    """
+    with UnpackedStream(file) as stream:
+        pieces = []
+        while piece := stream.read(WHOLE_READ_LIMIT):
+            pieces.append(piece)
+    data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    _check_utf8(data)
+    return _make_block(as_byte_array(data), 0, file.size or 0)
+
+
+def line_blocks(part: FilePart, block_bytes: int) -> Iterator[Block]:
+    """The lines that begin in a part of a file, in blocks of about ``block_bytes``.
+
+    Raises:
+        NotUtf8Error: The file, not only this part of it, is not UTF-8.
+    """
+    file = part.file
+    data = _read_small(file)
+    if data is not None:
+        _check_utf8(data)
+        begin, end = 0, len(data)
+        if file.is_splittable:
+            begin = _line_start(data, part.begin)
+            end = _line_start(data, part.end) if part.end < (file.size or 0) else len(data)
+        yield from _blocks_of_bytes(file, data, begin, end, block_bytes)
+        return
+    offset = _find_invalid_in_file(file, file.path.stat().st_mtime_ns)
+    if offset >= 0:
+        raise NotUtf8Error(offset)
+    first = _line_start_on_disk(file, part.begin)
+    last = _line_start_on_disk(file, part.end) if part.end < (file.size or 0) else None
+    with UnpackedStream(file, first) as stream:
+        limit = None if last is None else last - first
+        for piece, offset in cut_at_lines(stream, block_bytes, limit):
+            # The first pass found no fault, so one found now means that the file is another one.
+            view = as_byte_array(piece)
+            if find_invalid_utf8(view) >= 0:
+                raise CorpusError(
+                    f"{file.source}: the file changed while it was read",
+                    hint="let whatever writes it finish, then start again",
+                )
+            # On the disk the stream is ahead by an unfinished line; that is near enough for a bar.
+            yield _make_block(view, first + offset, stream.disk_position)
+
+
+def cut_at_lines(
+    stream: ByteReader, block_bytes: int, limit: int | None = None
+) -> Iterator[tuple[bytes, int]]:
+    r"""Cut a stream after line ends, into pieces of about ``block_bytes``, each with its offset.
+
+    >>> import io
+    >>> list(cut_at_lines(io.BytesIO(b"one\ntwo\nthree"), 5))
+    [(b'one\n', 0), (b'two\n', 4), (b'three', 8)]
+    """
+    held: list[bytes] = []  # the beginning of a line whose end has not been read
+    offset = taken = 0
+    while True:
+        size = block_bytes if limit is None else min(block_bytes, limit - taken)
+        data = stream.read(size) if size > 0 else b""
+        taken += len(data)
+        cut = data.rfind(b"\n") + 1
+        if data and not cut:
+            held.append(data)
+            continue
+        piece = b"".join([*held, data[:cut]])
+        if piece:
+            yield piece, offset
+        if not data:
+            return
+        offset += len(piece)
+        held = [data[cut:]]
+
+
+def count_lines_before(file: CorpusFile, offset: int) -> int:
+    """Line ends in the first ``offset`` unpacked bytes; reads them again, so for messages only."""
+    lines = 0
+    with UnpackedStream(file) as stream:
+        while offset > 0 and (data := stream.read(min(offset, _CHECK_BLOCK))):
+            lines += data.count(b"\n")
+            offset -= len(data)
+    return lines
+
+
+def _read_small(file: CorpusFile) -> bytes | None:
+    """The unpacked bytes of a file, or ``None`` if they are more than ``WHOLE_READ_LIMIT``."""
+    if file.compression is None and (file.size or 0) > WHOLE_READ_LIMIT:
+        return None
+    with UnpackedStream(file) as stream:
+        data = stream.read(WHOLE_READ_LIMIT + 1)
+    return data if len(data) <= WHOLE_READ_LIMIT else None
+
+
+def _check_utf8(data: bytes) -> None:
+    offset = find_invalid_utf8(as_byte_array(data))
+    if offset >= 0:
+        raise NotUtf8Error(offset)
+
+
+# Kept, because one process may read many shards of one huge file, each of which needs all of it
+# to be valid. The time of the last change is part of the key.
+@lru_cache(maxsize=64)
+def _find_invalid_in_file(file: CorpusFile, modified: int) -> int:
+    """Offset of the first fault in the unpacked bytes of a file of any size, or -1."""
+    position = 0
+    held = b""
+    with UnpackedStream(file) as stream:
+        while data := stream.read(_CHECK_BLOCK):
+            data = held + data
+            fault = find_invalid_utf8(as_byte_array(data))
+            # A fault in the last three bytes may be a character that the block cuts in two: look
+            # again with what follows. A real one is found again then, at the same place.
+            if 0 <= fault < len(data) - 3:
+                return position + fault
+            held = data[fault:] if fault >= 0 else b""
+            position += len(data) - len(held)
+    return position if held else -1
+
+
+def _line_start(data: bytes, target: int) -> int:
+    """The first line start at or after ``target``."""
+    if target == 0:
+        return 0
+    return data.find(b"\n", target - 1) + 1 or len(data)
+
+
+def _line_start_on_disk(file: CorpusFile, target: int) -> int:
+    if target == 0:
+        return 0
+    position = target - 1
+    with UnpackedStream(file, position) as stream:
+        while data := stream.read(1 << 16):
+            found = data.find(b"\n")
+            if found >= 0:
+                return position + found + 1
+            position += len(data)
+    return position
+
+
+def _blocks_of_bytes(
+    file: CorpusFile, data: bytes, begin: int, end: int, block_bytes: int
+) -> Iterator[Block]:
+    view = as_byte_array(data)
+    while begin < end:
+        cut = end
+        if begin + block_bytes < end:
+            cut = data.rfind(b"\n", begin, begin + block_bytes) + 1
+            cut = cut or data.find(b"\n", begin + block_bytes, end) + 1 or end
+        # Through a compressed file, progress on the disk is taken to be even.
+        on_disk = cut if file.compression is None else (file.size or 0) * cut // len(data)
+        yield _make_block(view[begin:cut], begin, on_disk)
+        begin = cut
+
+
+def _make_block(data: ByteArray, offset: int, disk_position: int) -> Block:
+    """Make a block, without the byte order mark at the start of a file."""
+    if offset == 0 and data[:3].tobytes() == BYTE_ORDER_MARK:
+        data = data[3:]
+    return Block(data, offset, disk_position)

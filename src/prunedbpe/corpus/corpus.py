@@ -1,0 +1,230 @@
+"""The corpus: files, folders, standard input or an iterable of texts, read as document batches."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from prunedbpe.corpus.batches import DocumentBatch, normalized
+from prunedbpe.corpus.blocks import NotUtf8Error
+from prunedbpe.corpus.inputs import CorpusFile, PathInput, find_files
+from prunedbpe.corpus.readers import (
+    PYTHON_SOURCE,
+    BatchAt,
+    ReadOptions,
+    read_part,
+    read_texts,
+)
+from prunedbpe.corpus.report import CorpusReport
+from prunedbpe.corpus.shards import FilePart, Shard, plan_parts
+from prunedbpe.errors import CorpusError, SettingsError
+from prunedbpe.progress import Task
+from prunedbpe.types import Settings
+
+logger = logging.getLogger("prunedbpe")
+
+DEFAULT_BATCH_BYTES = 16 << 20
+
+
+class Corpus:
+    r"""Documents of files, in order, streamed.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_text("one\ntwo\n", encoding="utf-8")
+    ...     corpus = Corpus(folder)
+    ...     [document for batch in corpus.batches() for document in batch.documents()]
+    [b'one', b'two']
+    >>> corpus.report.documents, corpus.report.bytes
+    (2, 6)
+
+    Args:
+        inputs: A path or several: files, folders, ``-`` for standard input.
+        text_field: The field of JSON lines, and the column of Parquet files, that holds the text.
+        normalize: Bring documents to the Unicode normal form C.
+        strict: Make an error of what is otherwise left out or repaired, and reported: files that
+            are not UTF-8, and lone surrogates.
+        shard: Read only this part of the corpus.
+        batch_bytes: About how many bytes a batch holds; a longer document makes a longer batch.
+
+    Raises:
+        CorpusError: An input is missing or of a kind that cannot be read.
+        SettingsError: A shard of standard input is asked for, or a batch size below one.
+    """
+
+    def __init__(
+        self,
+        inputs: PathInput | Iterable[PathInput],
+        *,
+        text_field: str = "text",
+        normalize: bool = False,
+        strict: bool = False,
+        shard: Shard | None = None,
+        batch_bytes: int = DEFAULT_BATCH_BYTES,
+    ) -> None:
+        if isinstance(inputs, (str, os.PathLike)):
+            inputs = [inputs]
+        options = ReadOptions(text_field, normalize, strict, batch_bytes)
+        self._prepare(options, shard, files=find_files(inputs))
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        *,
+        normalize: bool = False,
+        strict: bool = False,
+        batch_bytes: int = DEFAULT_BATCH_BYTES,
+    ) -> Corpus:
+        """A corpus of Python strings, each a document.
+
+        >>> corpus = Corpus.from_texts(["one", "", "two"])
+        >>> [list(batch.documents()) for batch in corpus.batches()]
+        [[b'one', b'two']]
+
+        Args:
+            texts: Any iterable; a generator can be read only once.
+            normalize: As for :class:`Corpus`.
+            strict: As for :class:`Corpus`.
+            batch_bytes: As for :class:`Corpus`.
+        """
+        corpus = cls.__new__(cls)
+        options = ReadOptions(normalize=normalize, strict=strict, batch_bytes=batch_bytes)
+        corpus._prepare(options, None, texts=texts)
+        return corpus
+
+    def _prepare(
+        self,
+        options: ReadOptions,
+        shard: Shard | None,
+        *,
+        files: Sequence[CorpusFile] = (),
+        texts: Iterable[str] | None = None,
+    ) -> None:
+        if options.batch_bytes < 1:
+            raise SettingsError(f"batch_bytes is {options.batch_bytes}", hint="give at least 1")
+        self._options = options
+        self._shard = shard
+        self._files = files
+        self._parts = plan_parts(files, shard)
+        self._texts = texts
+        self._texts_used = False
+        self._report = CorpusReport()
+
+    @property
+    def size(self) -> int | None:
+        """Bytes on the disk, the total of a progress bar; ``None`` when it cannot be known."""
+        if self._texts is not None or any(part.file.is_stdin for part in self._parts):
+            return None
+        return sum(part.end - part.begin for part in self._parts)
+
+    @property
+    def sources(self) -> list[str]:
+        """The names batches give as their source, in order."""
+        if self._texts is not None:
+            return [PYTHON_SOURCE]
+        return [part.file.source for part in self._parts]
+
+    @property
+    def options(self) -> ReadOptions:
+        """How documents are read."""
+        return self._options
+
+    @property
+    def shard(self) -> Shard | None:
+        """The part of the corpus that is read."""
+        return self._shard
+
+    @property
+    def report(self) -> CorpusReport:
+        """What the last (or running) call of :meth:`batches` has read so far."""
+        return self._report
+
+    def fingerprint(self) -> list[Settings]:
+        """Path and size of every file of the whole corpus, whatever the shard.
+
+        Two runs over equal fingerprints may share what was counted. Standard input and iterables
+        have no size (``None``): nothing can be said about them.
+        """
+        if self._texts is not None:
+            return [{"path": PYTHON_SOURCE, "bytes": None}]
+        return [{"path": file.source, "bytes": file.size} for file in self._files]
+
+    def batches(self, task: Task | None = None) -> Iterator[DocumentBatch]:
+        """Read the corpus from its beginning.
+
+        Args:
+            task: Advanced by the bytes read from the disk, also of compressed files, each time the
+                caller comes back from a batch; over the whole corpus by :attr:`size`.
+
+        Raises:
+            CorpusError: A file is damaged or cannot be read; with ``strict``, is not UTF-8.
+        """
+        self._report = CorpusReport()
+        if self._texts is not None:
+            yield from self._follow(self._read_texts(), 0, None, task)
+            return
+        for part in self._parts:
+            length = None if part.file.is_stdin else part.end - part.begin
+            yield from self._follow(self._read_part(part), part.begin, length, task)
+
+    def _follow(
+        self, read: Iterator[BatchAt], begin: int, length: int | None, task: Task | None
+    ) -> Iterator[DocumentBatch]:
+        """Hand out the batches of one part, and keep report and progress."""
+        done = 0
+
+        def reach(position: int) -> None:
+            nonlocal done
+            if task is not None and position > done:
+                task.advance(position - done)
+                done = position
+
+        for batch, position in read:
+            if len(batch):
+                if self._options.normalize:
+                    batch = normalized(batch)
+                self._tell(CorpusReport(documents=len(batch), bytes=batch.text_bytes))
+                yield batch
+            # Lines reach over the ends of a part; the bar keeps to what was promised as its total.
+            reach(position - begin if length is None else min(position - begin, length))
+        if length is not None:
+            reach(length)
+
+    def _read_texts(self) -> Iterator[BatchAt]:
+        assert self._texts is not None
+        if self._texts_used and iter(self._texts) is self._texts:
+            raise CorpusError(
+                "the iterable of texts has been read before and cannot be read again",
+                hint="give a list, or make the corpus anew",
+            )
+        self._texts_used = True
+        yield from read_texts(self._texts, self._options, self._tell)
+
+    def _read_part(self, part: FilePart) -> Iterator[BatchAt]:
+        source = part.file.source
+        skipped_lines = self._report.skipped_lines
+        try:
+            yield from read_part(part, self._options, self._tell)
+        except NotUtf8Error as error:
+            if self._options.strict:
+                raise CorpusError(
+                    f"{source}: not UTF-8 at byte {error.offset}",
+                    hint="convert the file to UTF-8, take it out, or leave out strict to skip it",
+                ) from None
+            logger.warning("%s: skipped, not UTF-8 at byte %d", source, error.offset)
+            self._tell(CorpusReport(skipped=(source,)))
+            return
+        if self._report.skipped_lines > skipped_lines:
+            logger.warning(
+                "%s: %d lines skipped, not UTF-8",
+                source,
+                self._report.skipped_lines - skipped_lines,
+            )
+        if part.is_start:
+            self._tell(CorpusReport(files=1))
+
+    def _tell(self, report: CorpusReport) -> None:
+        self._report += report

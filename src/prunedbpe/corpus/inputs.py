@@ -1,0 +1,173 @@
+"""Inputs: the paths a user gives -> the files of the corpus, in order, each with its layout.
+
+The order of the inputs is the order of the corpus; the files of a folder come sorted by their path
+in it, byte by byte, so that no machine or locale changes the result.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from prunedbpe.errors import CorpusError
+
+PathInput = str | os.PathLike[str]
+
+STDIN = "-"
+"""The input, and the source name, that stands for standard input."""
+
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+
+
+class Layout(Enum):
+    """How documents lie in a file."""
+
+    LINES = "lines"
+    WHOLE = "whole"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+_LAYOUTS = {
+    ".txt": Layout.LINES,
+    ".log": Layout.LINES,
+    ".html": Layout.LINES,
+    ".htm": Layout.LINES,
+    ".jsonl": Layout.JSONL,
+    ".ndjson": Layout.JSONL,
+    ".parquet": Layout.PARQUET,
+}
+
+
+@dataclass(frozen=True)
+class CorpusFile:
+    """One file of a corpus.
+
+    Attributes:
+        path: Where it is.
+        source: The path as the user gave it, what messages and batches call it.
+        layout: How documents lie in it.
+        compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or ``None``.
+        size: Its bytes on the disk; ``None`` for standard input.
+    """
+
+    path: Path
+    source: str
+    layout: Layout
+    compression: str | None
+    size: int | None
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether this is standard input, which can be read only once."""
+        return self.size is None
+
+    @property
+    def is_splittable(self) -> bool:
+        """Whether reading can begin at any line, so that shards may share the file."""
+        return (
+            self.size is not None
+            and self.compression is None
+            and self.layout in (Layout.LINES, Layout.JSONL)
+        )
+
+
+def layout_of(path: PathInput) -> tuple[Layout, str | None]:
+    """The layout and compression that a file's name asks for.
+
+    >>> layout_of("a.jsonl.zst")
+    (<Layout.JSONL: 'jsonl'>, 'zstd')
+    >>> layout_of("main.py")
+    (<Layout.WHOLE: 'whole'>, None)
+
+    Raises:
+        CorpusError: Files of this kind cannot be read as text.
+    """
+    name = Path(path)
+    compression = COMPRESSIONS.get(name.suffix.lower())
+    inner = Path(name.stem) if compression else name
+    layout = _LAYOUTS.get(inner.suffix.lower(), Layout.WHOLE)
+    if layout is Layout.PARQUET and compression:
+        raise CorpusError(
+            f"{path}: a compressed Parquet file cannot be read",
+            hint="unpack it; Parquet compresses its columns by itself",
+        )
+    if inner.suffix.lower() in (".tar", ".tgz"):
+        # Its headers are valid UTF-8 and would pass for text.
+        raise CorpusError(
+            f"{path}: an archive is not a text file", hint="unpack it and give the folder"
+        )
+    return layout, compression
+
+
+def find_files(inputs: Iterable[PathInput]) -> list[CorpusFile]:
+    """Find the files behind files, folders and ``-``.
+
+    In folders every file is taken, at any depth, except hidden files and those in hidden folders.
+
+    Raises:
+        CorpusError: An input does not exist, holds no file, or is of a kind that cannot be read.
+    """
+    files: list[CorpusFile] = []
+    for given in inputs:
+        path = Path(given)
+        if not os.fspath(given):  # Path("") would be the current folder
+            raise CorpusError("an input is an empty name", hint="give files, folders, or '-'")
+        if os.fspath(given) == STDIN:
+            if any(file.is_stdin for file in files):
+                raise CorpusError("standard input ('-') is given twice", hint="give '-' once")
+            files.append(CorpusFile(path, STDIN, Layout.LINES, None, None))
+        elif path.is_dir():
+            found = sorted(_files_below(path), key=lambda file: os.fsencode(file.as_posix()))
+            if not found:
+                raise CorpusError(
+                    f"{given}: the folder holds no files", hint="hidden files are not read"
+                )
+            files.extend(_describe(path / inside) for inside in found)
+        elif path.is_file():
+            files.append(_describe(path, os.fspath(given)))
+        elif path.exists():
+            raise CorpusError(
+                f"{given}: neither a file nor a folder", hint="pipe the text in and give '-'"
+            )
+        else:
+            raise CorpusError(
+                f"{given}: no such file or folder",
+                hint="check the spelling; texts instead of paths go in by Corpus.from_texts",
+            )
+    if not files:
+        raise CorpusError("the corpus has no inputs", hint="give files, folders, or '-'")
+    return files
+
+
+def _describe(path: Path, source: str | None = None) -> CorpusFile:
+    layout, compression = layout_of(path)
+    return CorpusFile(path, source or path.as_posix(), layout, compression, path.stat().st_size)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """The paths of all visible files in ``folder``, relative to it, in no order."""
+    # Links to folders are followed, but never back into a folder that is being walked.
+    open_folders: list[tuple[Path, frozenset[Path]]] = [(Path(), frozenset())]
+    while open_folders:
+        inside, ancestors = open_folders.pop()
+        real = (folder / inside).resolve()
+        if real in ancestors:
+            continue
+        try:
+            children = list((folder / inside).iterdir())
+        except OSError as error:
+            raise CorpusError(
+                f"{folder / inside}: the folder cannot be read: {error.strerror}",
+                hint="check its permissions",
+            ) from error
+        for child in children:
+            if child.name.startswith("."):
+                continue
+            if child.is_dir():
+                open_folders.append((inside / child.name, ancestors | {real}))
+            elif child.is_file():
+                yield inside / child.name
