@@ -1,0 +1,78 @@
+"""The native functions over raw text: UTF-8 validation and line splitting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prunedbpe._core import find_invalid_utf8, split_lines
+
+
+def as_array(data: bytes) -> np.ndarray:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def first_fault(data: bytes) -> int:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
+    return -1
+
+
+def plain_split_lines(data: bytes) -> list[bytes]:
+    *terminated, last = data.split(b"\n")
+    lines = [line.removesuffix(b"\r") for line in terminated] + [last]
+    return [line for line in lines if line]
+
+
+# Bytes at the borders of every range of the UTF-8 table, so that random strings hit the rare rules.
+BORDERS = bytes.fromhex("00 41 7f 80 8f 90 9f a0 bf c0 c1 c2 df e0 e1 ec ed ee ef f0 f1 f4 f5 ff")
+
+
+@given(
+    st.one_of(
+        st.binary(max_size=40),
+        st.lists(st.sampled_from(BORDERS), max_size=12).map(bytes),
+        st.tuples(
+            st.text(), st.lists(st.sampled_from(BORDERS), max_size=4).map(bytes), st.text()
+        ).map(lambda parts: parts[0].encode() + parts[1] + parts[2].encode()),
+        st.text().map(str.encode),
+    )
+)
+def test_find_invalid_utf8_agrees_with_python(data: bytes) -> None:
+    assert find_invalid_utf8(as_array(data)) == first_fault(data)
+
+
+def test_every_sequence_of_border_bytes() -> None:
+    for lead in BORDERS:
+        for second in BORDERS:
+            for third in BORDERS:
+                data = bytes([lead, second, third, 0x80, 0x41])
+                assert find_invalid_utf8(as_array(data)) == first_fault(data), data.hex()
+
+
+@pytest.mark.parametrize("position", range(20))
+def test_fault_is_found_at_every_place_of_a_word(position: int) -> None:
+    data = b"a" * position + b"\xff" + b"b" * 20
+    assert find_invalid_utf8(as_array(data)) == position
+    assert find_invalid_utf8(as_array(data)[1:]) == position - 1
+
+
+def test_character_cut_off_by_the_end() -> None:
+    assert find_invalid_utf8(as_array("a中".encode()[:-1])) == 1
+
+
+@given(st.text(alphabet="a中 \r\n\u2028\x0b", max_size=60))
+def test_split_lines_agrees_with_plain_python(text: str) -> None:
+    data = text.encode()
+    spans = split_lines(as_array(data))
+    assert spans.dtype == np.int64
+    assert spans.shape == (len(spans), 2)
+    assert [data[begin:end] for begin, end in spans.tolist()] == plain_split_lines(data)
+
+
+def test_split_lines_worked_example() -> None:
+    assert split_lines(as_array(b"one\n\ntwo\r\n\r\na\rb")).tolist() == [[0, 3], [5, 8], [12, 15]]
