@@ -1,0 +1,280 @@
+"""Which learned tokens a model sees: exposure, threshold, reallocation, export (steps 2-5).
+
+In: chunk counts and budgets. Out: a `PrunedVocabulary`: the retained merges, each visible or
+internal, and the token id of every retained rank.
+
+Exposure, flow and encoded length are measured by really looking at the merged corpus, token by
+token. The library computes the same numbers from ``applied`` alone; tests hold one against the
+other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from prunedbpe.errors import InsufficientCandidatesError, SettingsError
+from prunedbpe.reference.learn import Learned, Pair, SegmentedCorpus, learn, segment
+from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS
+
+SMALLEST_BATCH = 25
+
+
+@dataclass(frozen=True)
+class PrunedVocabulary:
+    """The outcome of pruning.
+
+    Attributes:
+        merges: The retained merges, visible and internal, by training rank. Whatever was learned
+            behind the last visible token is discarded.
+        visible: Ranks of the visible learned tokens, rising.
+        internal: Ranks of the internal tokens, rising.
+        token_ids: Token id of every retained rank: bytes 0-255, visible learned tokens from 256
+            on, then (after the special tokens) internal ones from ``vocab_size`` on.
+        special_tokens: The reserved tokens; they take the last ids below ``vocab_size``.
+        min_exposure: The threshold as a count.
+    """
+
+    merges: list[Pair]
+    visible: list[int]
+    internal: list[int]
+    token_ids: dict[int, int]
+    special_tokens: tuple[str, ...]
+    min_exposure: int
+
+    @property
+    def vocab_size(self) -> int:
+        """All a model sees: bytes, visible learned tokens, special tokens."""
+        return BYTE_COUNT + len(self.visible) + len(self.special_tokens)
+
+    @property
+    def special_ids(self) -> dict[str, int]:
+        """Token id of each special token."""
+        first = BYTE_COUNT + len(self.visible)
+        return {text: first + place for place, text in enumerate(self.special_tokens)}
+
+
+def exposure(corpus: SegmentedCorpus, merge_count: int) -> list[int]:
+    """Count each rank where it stands in the merged corpus (step 2).
+
+    >>> merges = [(97, 116), (99, 256)]  # "at", "cat"
+    >>> exposure(segment(merges, {b"cat": 2, b"hat": 1}), 2)[256:]
+    [1, 2]
+    """
+    exposures = [0] * (BYTE_COUNT + merge_count)
+    for ranks, count in corpus:
+        for rank in ranks:
+            exposures[rank] += count
+    return exposures
+
+
+def threshold_count(threshold: str | int | float, boundary_frequency: int) -> int:
+    """Turn a threshold into the least exposure of a visible token (step 3).
+
+    A ratio (``"40%"``, or a float) is taken of F(t_b), the frequency of the last token of Standard
+    BPE, and rounded up; a whole number (``750``, ``"750"``) is the count itself. Ratios are read
+    as decimals, not as binary floats, whose error could push a whole result one up.
+
+    >>> threshold_count("30%", 40), threshold_count(0.3, 41), threshold_count(750, 40)
+    (12, 13, 750)
+    """
+    text = str(threshold).strip()
+    is_ratio = text.endswith("%") or isinstance(threshold, float)
+    try:
+        value = Fraction(text.removesuffix("%")) if is_ratio else Fraction(int(text))
+    except ValueError as error:
+        raise SettingsError(
+            f"threshold {threshold!r} is neither a ratio nor a count",
+            hint='write a share such as "40%" or a count such as 750',
+        ) from error
+    if value < 0:
+        raise SettingsError(f"threshold {threshold!r} is negative", hint="0 keeps every token")
+    if not is_ratio:
+        return int(value)
+    return ceil((value / 100 if text.endswith("%") else value) * boundary_frequency)
+
+
+def reallocation_batch(missing: int) -> int:
+    """Give the number of merges to learn before exposure is measured again (step 4).
+
+    >>> [reallocation_batch(missing) for missing in (1, 22, 23, 30, 100)]
+    [25, 25, 26, 33, 110]
+    """
+    # ceil(1.1 * missing) in integers; in floats 1.1 * 30 is 33.000000000000004.
+    return max(SMALLEST_BATCH, -(-11 * missing // 10))
+
+
+def reallocate(
+    counts: Mapping[bytes, int],
+    learned: Learned,
+    required: int,
+    min_exposure: int,
+    max_train_vocab: int | None = None,
+) -> Learned:
+    """Learn on until ``required`` tokens have the exposure (step 4).
+
+    Exposure is measured first, then after every batch, always over all merges learned so far. The
+    last batch is cut short where ``max_train_vocab`` (bytes + learned tokens) asks for it.
+
+    >>> counts = {b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}
+    >>> standard = learn(counts, 3)  # "at", "th", "the"; "th" is left with exposure 1
+    >>> len(reallocate(counts, standard, required=3, min_exposure=2).merges)
+    4
+
+    Raises:
+        InsufficientCandidatesError: No merge is left, or allowed, and tokens are still missing.
+    """
+    while True:
+        merge_count = len(learned.merges)
+        exposures = exposure(segment(learned.merges, counts), merge_count)
+        eligible = sum(count >= min_exposure for count in exposures[BYTE_COUNT:])
+        if eligible >= required:
+            return learned
+        wanted = merge_count + reallocation_batch(required - eligible)
+        if max_train_vocab is not None:
+            wanted = min(wanted, max_train_vocab - BYTE_COUNT)
+        if wanted <= merge_count:
+            raise _insufficient(
+                eligible, required, min_exposure, f"max_train_vocab={max_train_vocab} is reached"
+            )
+        learned = learn(counts, wanted, learned.merges)
+        if len(learned.merges) == merge_count:
+            raise _insufficient(eligible, required, min_exposure, "no pair occurs twice any more")
+
+
+def prune(
+    merges: Sequence[Pair],
+    exposures: Sequence[int],
+    required: int,
+    min_exposure: int,
+    special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+) -> PrunedVocabulary:
+    """Decide visibility in merge order and give out token ids (step 5).
+
+    Args:
+        merges: All merges learned.
+        exposures: Exposure of every rank after all of them.
+        required: How many learned tokens are to be visible.
+        min_exposure: The exposure a visible token needs.
+        special_tokens: Reserved tokens, in the order of their ids.
+
+    >>> counts = {b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}
+    >>> merges = learn(counts, 4).merges
+    >>> exposures = exposure(segment(merges, counts), 4)
+    >>> vocabulary = prune(merges, exposures, required=3, min_exposure=2, special_tokens=["<eos>"])
+    >>> vocabulary.visible, vocabulary.internal
+    ([256, 258, 259], [257])
+    >>> [vocabulary.token_ids[rank] for rank in (256, 257, 258, 259)]
+    [256, 260, 257, 258]
+    """
+    visible: list[int] = []
+    internal: list[int] = []
+    for rank in range(BYTE_COUNT, BYTE_COUNT + len(merges)):
+        if len(visible) == required:
+            break  # the rest is discarded
+        # An internal token stays even if no retained merge builds on it.
+        (visible if exposures[rank] >= min_exposure else internal).append(rank)
+    if len(visible) < required:
+        raise _insufficient(len(visible), required, min_exposure, f"{len(merges)} merges given")
+
+    vocab_size = BYTE_COUNT + required + len(special_tokens)
+    token_ids = {byte: byte for byte in range(BYTE_COUNT)}
+    token_ids.update((rank, BYTE_COUNT + place) for place, rank in enumerate(visible))
+    token_ids.update((rank, vocab_size + place) for place, rank in enumerate(internal))
+    retained = list(merges[: len(visible) + len(internal)])
+    return PrunedVocabulary(
+        retained, visible, internal, token_ids, tuple(special_tokens), min_exposure
+    )
+
+
+def train(
+    counts: Mapping[bytes, int],
+    vocab_size: int,
+    threshold: str | int | float,
+    special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+    max_train_vocab: int | None = None,
+) -> PrunedVocabulary:
+    """Run steps 1-5: Standard BPE, threshold, reallocation, export.
+
+    >>> counts = {b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}
+    >>> train(counts, 260, "100%", special_tokens=["<eos>"]).internal  # "th"
+    [257]
+    >>> train(counts, 260, 0, special_tokens=["<eos>"]).internal  # Standard BPE
+    []
+    """
+    required = vocab_size - BYTE_COUNT - len(special_tokens)
+    if required < 0:
+        raise SettingsError(
+            f"vocab_size={vocab_size} has no room for {BYTE_COUNT} bytes and "
+            f"{len(special_tokens)} special tokens",
+            hint=f"use at least {BYTE_COUNT + len(special_tokens)}",
+        )
+    if max_train_vocab is not None and max_train_vocab < BYTE_COUNT + required:
+        raise SettingsError(
+            f"max_train_vocab={max_train_vocab} is below the {BYTE_COUNT + required} bytes and "
+            f"learned tokens that vocab_size={vocab_size} shows",
+            hint=f"raise max_train_vocab to {BYTE_COUNT + required} or more",
+        )
+    learned = learn(counts, required)
+    if len(learned.merges) < required:
+        raise _insufficient(len(learned.merges), required, 0, "no pair occurs twice any more")
+    boundary_frequency = learned.frequencies[-1] if required else 0
+    min_exposure = threshold_count(threshold, boundary_frequency)
+    learned = reallocate(counts, learned, required, min_exposure, max_train_vocab)
+    exposures = exposure(segment(learned.merges, counts), len(learned.merges))
+    return prune(learned.merges, exposures, required, min_exposure, special_tokens)
+
+
+def flow(corpus: SegmentedCorpus, merges: Sequence[Pair], hidden: Set[int]) -> list[int]:
+    """Count how often each rank is met while hidden tokens are expanded.
+
+    For a hidden token that is the number of its expansions, for any other its number in the
+    encoded corpus.
+
+    >>> merges = [(116, 104), (256, 101)]  # "th", "the"
+    >>> flow(segment(merges, {b"the": 2, b"that": 1}), merges, hidden={256, 257})[256:]
+    [3, 2]
+    """
+    flows = [0] * (BYTE_COUNT + len(merges))
+    for ranks, count in corpus:
+        for rank in ranks:
+            for met in _meet(rank, merges, hidden):
+                flows[met] += count
+    return flows
+
+
+def encoded_length(corpus: SegmentedCorpus, merges: Sequence[Pair], hidden: Set[int]) -> int:
+    """Count the tokens of the corpus after all hidden ones are expanded.
+
+    >>> merges = [(116, 104), (256, 101)]
+    >>> encoded_length(segment(merges, {b"the": 2, b"that": 1}), merges, hidden={256})
+    6
+    """
+    return sum(
+        count
+        for ranks, count in corpus
+        for rank in ranks
+        for met in _meet(rank, merges, hidden)
+        if met not in hidden
+    )
+
+
+def _meet(rank: int, merges: Sequence[Pair], hidden: Set[int]) -> Iterator[int]:
+    """Walk through the expansion of one token: the token, then what each hidden one falls into."""
+    yield rank
+    if rank in hidden:
+        left, right = merges[rank - BYTE_COUNT]
+        yield from _meet(left, merges, hidden)
+        yield from _meet(right, merges, hidden)
+
+
+def _insufficient(
+    eligible: int, required: int, min_exposure: int, reason: str
+) -> InsufficientCandidatesError:
+    return InsufficientCandidatesError(
+        f"{eligible} learned tokens have exposure {min_exposure} or more, "
+        f"{required} are needed, and {reason}",
+        hint="lower threshold or vocab_size, raise max_train_vocab, or use a larger corpus",
+    )
