@@ -24,7 +24,7 @@ def golden() -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")  # so that it skips before narrower fixtures do long work
 def deep() -> None:
     """Skip a test that takes minutes, unless the deep profile is chosen."""
     if PROFILE != "deep":

@@ -99,10 +99,10 @@ def threshold_count(threshold: str | int | float, boundary_frequency: int) -> in
 def reallocation_batch(missing: int) -> int:
     """Give the number of merges to learn before exposure is measured again (step 4).
 
-    >>> [reallocation_batch(missing) for missing in (1, 22, 23, 30, 100)]
-    [25, 25, 26, 33, 110]
+    >>> [reallocation_batch(missing) for missing in (1, 22, 23, 50, 100)]
+    [25, 25, 26, 55, 110]
     """
-    # ceil(1.1 * missing) in integers; in floats 1.1 * 30 is 33.000000000000004.
+    # ceil(1.1 * missing) in integers; in floats 1.1 * 50 is 55.00000000000001.
     return max(SMALLEST_BATCH, -(-11 * missing // 10))
 
 
