@@ -49,4 +49,5 @@ def count(
         first_positions=first_positions,
         pretokenizer=cut,
         corpus=corpus.report,
+        shard=corpus.shard,
     )

@@ -51,12 +51,12 @@ def reduce_counts(tables: Sequence[ChunkCounts]) -> ChunkCounts:
         counts=counts,
         first_positions=first_positions,
         pretokenizer=pretokenizer,
-        corpus=CorpusReport.sum(table.corpus for table in ordered),
+        corpus=sum((table.corpus for table in ordered), CorpusReport()),
     )
 
 
 def _in_corpus_order(tables: Sequence[ChunkCounts]) -> list[ChunkCounts]:
-    shards = [table.corpus.shard for table in tables]
+    shards = [table.shard for table in tables]
     if all(shard is None for shard in shards):
         return list(tables)
     known = [shard for shard in shards if shard is not None]
@@ -70,4 +70,4 @@ def _in_corpus_order(tables: Sequence[ChunkCounts]) -> list[ChunkCounts]:
             f"the shards {named} do not make up one corpus",
             hint=f"give every shard from 0/{count} to {count - 1}/{count} exactly once",
         )
-    return sorted(tables, key=lambda table: table.corpus.shard.index)  # type: ignore[union-attr]
+    return sorted(tables, key=lambda table: table.shard.index)  # type: ignore[union-attr]

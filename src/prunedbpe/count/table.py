@@ -7,7 +7,6 @@ arrays; saved as Parquet, so that any other program can open it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from prunedbpe.corpus import CorpusReport
+from prunedbpe.corpus import CorpusReport, Shard
 from prunedbpe.errors import FormatError, SettingsError
-from prunedbpe.files import parquet_metadata, read_parquet, write_parquet
+from prunedbpe.files import digest_arrays
 from prunedbpe.pretokenize import Pretokenizer
+from prunedbpe.tables import read_table, write_table
 from prunedbpe.types import BYTE_COUNT, ByteArray, Int64Array
 
 FORMAT = "prunedbpe chunk counts"
@@ -36,6 +36,7 @@ class ChunkCounts:
         first_positions: Where each chunk occurs first, in bytes from the start of the corpus.
         pretokenizer: What cut the corpus.
         corpus: Documents, bytes and skipped files.
+        shard: Which part of its corpus was counted, if only a part was.
     """
 
     data: ByteArray
@@ -44,6 +45,7 @@ class ChunkCounts:
     first_positions: Int64Array
     pretokenizer: Pretokenizer = field(default_factory=lambda: Pretokenizer("paper"))
     corpus: CorpusReport = field(default_factory=CorpusReport)
+    shard: Shard | None = None
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -118,12 +120,8 @@ class ChunkCounts:
 
     @cached_property
     def digest(self) -> str:
-        """Identity of the table: equal tables have equal digests."""
-        hasher = hashlib.blake2b(digest_size=16)
-        hasher.update(repr(self.pretokenizer.describe()).encode())
-        for array in (self.data, self.offsets, self.counts, self.first_positions):
-            hasher.update(np.ascontiguousarray(array).data)
-        return hasher.hexdigest()
+        """Identity of the counts: equal tables have equal digests."""
+        return digest_arrays(self.data, self.offsets, self.counts, self.first_positions)
 
     def save(self, path: str | Path) -> None:
         """Write the table as Parquet: columns ``chunk``, ``count``, ``first_position``."""
@@ -142,8 +140,9 @@ class ChunkCounts:
             "version": FORMAT_VERSION,
             "pretokenizer": self.pretokenizer.describe(),
             "corpus": self.corpus.as_settings(),
+            "shard": [self.shard.index, self.shard.count] if self.shard else None,
         }
-        write_parquet(Path(path), table, settings)
+        write_table(Path(path), table, settings)
 
     @classmethod
     def load(cls, path: str | Path) -> ChunkCounts:
@@ -155,22 +154,14 @@ class ChunkCounts:
         import pyarrow as pa
 
         path = Path(path)
-        table = read_parquet(path, ("chunk", "count", "first_position"))
-        settings = parquet_metadata(path, table, FORMAT, FORMAT_VERSION)
-        chunks = table["chunk"].cast(pa.large_binary()).combine_chunks()
-        if isinstance(chunks, pa.ChunkedArray):  # no rows at all
-            chunks = pa.array([], pa.large_binary())
-        if chunks.null_count or len(chunks) == 0:
-            offsets, data = np.zeros(1, np.int64), np.zeros(0, np.uint8)
-            if chunks.null_count:
-                raise FormatError(f"{path}: column 'chunk' holds nulls")
-        else:
-            _, offset_buffer, data_buffer = chunks.buffers()
-            offsets = np.frombuffer(offset_buffer, np.int64)[
-                chunks.offset : chunks.offset + len(chunks) + 1
-            ]
-            data = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
-            offsets = offsets - offsets[0]
+        columns = ("chunk", "count", "first_position")
+        table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
+        chunks = pa.concat_arrays(
+            [pa.array([], pa.large_binary()), *table["chunk"].cast(pa.large_binary()).chunks]
+        )
+        _, offset_buffer, data_buffer = chunks.buffers()
+        offsets = np.frombuffer(offset_buffer, np.int64)[: len(chunks) + 1]
+        data = np.frombuffer(data_buffer or b"", np.uint8)[: offsets[-1]]
         counts = table["count"].to_numpy().astype(np.int64, copy=False)
         first_positions = table["first_position"].to_numpy().astype(np.int64, copy=False)
         lengths = np.diff(offsets)
@@ -192,4 +183,5 @@ class ChunkCounts:
             first_positions=first_positions,
             pretokenizer=Pretokenizer.from_settings(settings["pretokenizer"]),
             corpus=CorpusReport.from_settings(settings["corpus"]),
+            shard=Shard(*settings["shard"]) if settings.get("shard") else None,
         )

@@ -1,0 +1,173 @@
+"""The merge table: what learning found, immutable; saved as Parquet.
+
+Merge ``i`` makes rank ``256 + i`` out of two lower ranks. With every merge goes the frequency of its
+pair when it was chosen, and how many replacements it made: ``applied``, the one vector that answers
+every later question about exposure and length (see :mod:`prunedbpe.visibility.exposure`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from prunedbpe.corpus import CorpusReport
+from prunedbpe.errors import FormatError
+from prunedbpe.pretokenize import Pretokenizer
+from prunedbpe.tables import read_table, write_table
+from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
+
+FORMAT = "prunedbpe merges"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """How one corpus is rewritten by a merge list, step by step.
+
+    Attributes:
+        byte_counts: How often each of the 256 bytes occurs in the corpus.
+        replacements: How many replacements each merge makes, in merge order.
+    """
+
+    byte_counts: Int64Array
+    replacements: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.replacements)
+
+    @property
+    def total_bytes(self) -> int:
+        """Length of the corpus before any merge."""
+        return int(self.byte_counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class MergeTable:
+    """Learned merges in training order.
+
+    Attributes:
+        pairs: Left and right rank of each merge.
+        frequencies: Frequency of the pair when it was chosen, overlapping occurrences counted.
+        applied: What the merges did to the corpus they were learned on.
+        pretokenizer: What cut that corpus; merges never cross its chunks.
+        corpus: Documents, bytes and skipped files of that corpus.
+        counts_digest: Identity of the chunk counts they were learned on.
+        exhausted: No pair was left that occurs twice; there is no further merge.
+    """
+
+    pairs: UInt32Array
+    frequencies: Int64Array
+    applied: Applied
+    pretokenizer: Pretokenizer = field(default_factory=lambda: Pretokenizer("paper"))
+    corpus: CorpusReport = field(default_factory=CorpusReport)
+    counts_digest: str = ""
+    exhausted: bool = False
+
+    def __post_init__(self) -> None:
+        count = len(self.pairs)
+        if len(self.frequencies) != count or len(self.applied) != count:
+            raise FormatError(
+                f"{count} merges with {len(self.frequencies)} frequencies "
+                f"and {len(self.applied)} applied counts"
+            )
+        bad = np.flatnonzero(self.pairs.max(axis=1, initial=0) >= self.ranks)
+        if len(bad):
+            i = int(bad[0])
+            raise FormatError(
+                f"merge {i} (rank {BYTE_COUNT + i}) is made of {self.pairs[i].tolist()}, "
+                "but both must be lower ranks"
+            )
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def ranks(self) -> Int64Array:
+        """The rank each merge makes."""
+        return np.arange(BYTE_COUNT, BYTE_COUNT + len(self.pairs))
+
+    @cached_property
+    def token_bytes(self) -> list[bytes]:
+        """What every rank spells, bytes first.
+
+        >>> merges = MergeTable.from_pairs([(97, 98), (256, 99)])
+        >>> merges.token_bytes[256:]
+        [b'ab', b'abc']
+        """
+        spelled = [bytes([byte]) for byte in range(BYTE_COUNT)]
+        for left, right in self.pairs.tolist():
+            spelled.append(spelled[left] + spelled[right])
+        return spelled
+
+    @classmethod
+    def from_pairs(cls, pairs: list[tuple[int, int]]) -> MergeTable:
+        """Merges without a corpus: they can be replayed on one."""
+        zeros = np.zeros(len(pairs), np.int64)
+        return cls(
+            np.array(pairs, np.uint32).reshape(-1, 2),
+            zeros,
+            Applied(np.zeros(BYTE_COUNT, np.int64), zeros),
+        )
+
+    def head(self, merge_count: int) -> MergeTable:
+        """The first merges, as if learning had stopped there."""
+        if merge_count >= len(self):
+            return self
+        return replace(
+            self,
+            pairs=self.pairs[:merge_count],
+            frequencies=self.frequencies[:merge_count],
+            applied=Applied(self.applied.byte_counts, self.applied.replacements[:merge_count]),
+            exhausted=False,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write as Parquet: columns ``left``, ``right``, ``frequency``, ``applied``."""
+        import pyarrow as pa
+
+        table = pa.table(
+            {
+                "left": self.pairs[:, 0],
+                "right": self.pairs[:, 1],
+                "frequency": self.frequencies,
+                "applied": self.applied.replacements,
+            }
+        )
+        settings = {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "pretokenizer": self.pretokenizer.describe(),
+            "corpus": self.corpus.as_settings(),
+            "counts_digest": self.counts_digest,
+            "byte_counts": self.applied.byte_counts.tolist(),
+            "exhausted": self.exhausted,
+        }
+        write_table(Path(path), table, settings)
+
+    @classmethod
+    def load(cls, path: str | Path) -> MergeTable:
+        """Read a table that :meth:`save` wrote.
+
+        Raises:
+            FormatError: The file is no such table, or damaged.
+        """
+        path = Path(path)
+        columns = ("left", "right", "frequency", "applied")
+        table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
+        left, right, frequencies, replacements = (table[name].to_numpy() for name in columns)
+        byte_counts = np.array(settings["byte_counts"], np.int64)
+        try:
+            return cls(
+                pairs=np.stack([left, right], axis=1).astype(np.uint32),
+                frequencies=frequencies,
+                applied=Applied(byte_counts, replacements),
+                pretokenizer=Pretokenizer.from_settings(settings["pretokenizer"]),
+                corpus=CorpusReport.from_settings(settings["corpus"]),
+                counts_digest=settings["counts_digest"],
+                exhausted=settings["exhausted"],
+            )
+        except FormatError as error:
+            raise FormatError(f"{path}: {error.message}", hint=error.hint) from error

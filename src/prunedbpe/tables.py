@@ -1,0 +1,76 @@
+"""Tables of ours as Parquet: columns any program can read, settings in the schema's metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from prunedbpe.errors import FormatError
+from prunedbpe.files import atomic_write
+from prunedbpe.types import Settings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_METADATA_KEY = b"prunedbpe"
+
+
+def write_table(path: Path, table: pa.Table, settings: Settings) -> None:
+    """Write a table and its settings, whole or not at all."""
+    import pyarrow.parquet as pq
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    metadata = {_METADATA_KEY: json.dumps(settings).encode()}
+    with atomic_write(path) as file:
+        pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd")
+
+
+def read_table(
+    path: Path, columns: Sequence[str], format_name: str, version: int
+) -> tuple[pa.Table, Settings]:
+    """Read a table of the given format.
+
+    Raises:
+        FormatError: The file is missing, no Parquet, of another format, of a newer version, or
+            lacks a column.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise FormatError(f"{path}: no such file")
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise FormatError(
+            f"{path}: not a Parquet file that can be read: {error}",
+            hint="the file is damaged: make it anew",
+        ) from error
+    settings = _settings_of(path, table)
+    if settings.get("format") != format_name:
+        raise FormatError(
+            f"{path}: holds {settings.get('format', 'an unknown format')!r}, not {format_name!r}"
+        )
+    if settings.get("version") != version:
+        raise FormatError(
+            f"{path}: version {settings.get('version')} of {format_name!r} is not known here",
+            hint="install the version of prunedbpe that wrote it, or make the file anew",
+        )
+    for column in columns:
+        if column not in table.column_names:
+            raise FormatError(f"{path}: column {column!r} is missing, there are {table.column_names}")
+        if table[column].null_count:
+            raise FormatError(f"{path}: column {column!r} holds nulls")
+    return table, settings
+
+
+def _settings_of(path: Path, table: pa.Table) -> Settings:
+    try:
+        return cast("Settings", json.loads((table.schema.metadata or {})[_METADATA_KEY]))
+    except (KeyError, ValueError) as error:
+        raise FormatError(
+            f"{path}: a Parquet file, but not one of prunedbpe's",
+            hint="give a file that `prunedbpe count` or `prunedbpe learn` wrote",
+        ) from error
