@@ -14,13 +14,7 @@ const char* next_cl100k(const char* begin, const char* end) {
 
     const Character first = read_character(begin, end);
     if (first.flags & flag::letter) return skip_while(first.next, end, flag::letter);
-    if (first.flags & flag::number) {
-        const char* at = first.next;
-        for (int taken = 1; taken < 3 && (flags_at(at, end) & flag::number); ++taken) {
-            at = read_character(at, end).next;
-        }
-        return at;
-    }
+    if (first.flags & flag::number) return up_to_two_more_numbers(first.next, end);
     const bool is_break = *begin == '\r' || *begin == '\n';
     if (!is_break && (flags_at(first.next, end) & flag::letter)) {
         return skip_while(first.next, end, flag::letter);

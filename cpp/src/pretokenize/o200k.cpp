@@ -56,13 +56,7 @@ const char* next_o200k(const char* begin, const char* end) {
     if (const char* const stop = any_word_end(begin, first, end)) {
         return stop + contraction_size<true>(stop, end);
     }
-    if (first.flags & flag::number) {
-        const char* at = first.next;
-        for (int taken = 1; taken < 3 && (flags_at(at, end) & flag::number); ++taken) {
-            at = read_character(at, end).next;
-        }
-        return at;
-    }
+    if (first.flags & flag::number) return up_to_two_more_numbers(first.next, end);
 
     constexpr Flags not_other = flag::white_space | flag::letter | flag::number;
     const char* const start = *begin == ' ' ? begin + 1 : begin;

@@ -5,7 +5,7 @@
 // has no rule for `C++` and `C#`, and it is pinned to Unicode 14.0, under which that implementation's
 // published results were made, so a character assigned later belongs to no class.
 //
-// Linear: a chunk's look-ahead ends at most two characters behind its end.
+// Linear: the look-ahead of a chunk goes at most three characters beyond its end.
 #include <cstring>
 
 #include "pretokenize/scanners.hpp"

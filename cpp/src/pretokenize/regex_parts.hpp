@@ -38,6 +38,14 @@ inline const char* white_space_end(const char* at, const WhiteSpaceRun& run, con
     return run.end == end || run.last == at ? run.end : run.last;
 }
 
+/// The rest of `\p{N}{1,3}`, its first number being read.
+inline const char* up_to_two_more_numbers(const char* at, const char* end) {
+    for (int more = 0; more < 2 && (flags_at(at, end) & flag::number); ++more) {
+        at = read_character(at, end).next;
+    }
+    return at;
+}
+
 /// Bytes of `'(?:[sdmt]|ll|ve|re)` at `at`, 0 without a match. Ignoring case also lets U+017F (long s)
 /// pass for `s`: it is the one character outside ASCII that folds to a letter of the pattern.
 template <bool ignore_case>
