@@ -1,0 +1,1 @@
+"""Visibility: merges and budgets -> which tokens a model sees."""

@@ -1,0 +1,54 @@
+"""Token ids: what number the model sees for each rank, and what an internal token expands into.
+
+Ids: bytes 0-255, visible learned tokens from 256 on in merge order, special tokens after them,
+internal tokens from the vocabulary size on. The merge rank stays the training rank.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array, UInt32Array
+
+
+def assign_token_ids(visible: BoolArray, special_count: int) -> UInt32Array:
+    """Token id of every rank.
+
+    Args:
+        visible: By rank, bytes first, whether the token is visible.
+        special_count: How many special tokens stand between visible and internal ones.
+
+    >>> visible = np.ones(259, bool)
+    >>> visible[256] = False
+    >>> assign_token_ids(visible, special_count=1)[255:].tolist()
+    [255, 259, 256, 257]
+    """
+    vocab_size = int(visible.sum()) + special_count
+    ids = np.empty(len(visible), np.uint32)
+    ids[visible] = np.arange(visible.sum())
+    ids[~visible] = vocab_size + np.arange((~visible).sum())
+    return ids
+
+
+def expand_internal(
+    pairs: UInt32Array, visible: BoolArray, token_ids: UInt32Array
+) -> tuple[UInt32Array, Int64Array]:
+    """The visible token ids that stand for each rank, as flat ids and offsets.
+
+    >>> pairs = np.array([[97, 98], [256, 99]], np.uint32)  # "ab", "abc"
+    >>> visible = np.ones(258, bool)
+    >>> visible[256] = False
+    >>> ids, offsets = expand_internal(pairs, visible, assign_token_ids(visible, 0))
+    >>> ids[offsets[256]:offsets[257]].tolist(), ids[offsets[257]:offsets[258]].tolist()
+    ([97, 98], [256])
+    """
+    expansions: list[list[int]] = [[token_id] for token_id in token_ids.tolist()]
+    for rank in np.flatnonzero(~visible).tolist():
+        # Children have lower ranks, so theirs are final already.
+        left, right = pairs[rank - BYTE_COUNT].tolist()
+        expansions[rank] = expansions[left] + expansions[right]
+    lengths = np.fromiter(map(len, expansions), np.int64, len(expansions))
+    offsets = np.zeros(len(expansions) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    flat = np.fromiter((i for ids in expansions for i in ids), np.uint32, int(offsets[-1]))
+    return flat, offsets

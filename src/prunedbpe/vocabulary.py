@@ -1,0 +1,182 @@
+"""The vocabulary: merges and visibility as one finished, immutable artefact.
+
+Everything later (encoding, export, inspection, evaluation) takes a :class:`Vocabulary`. It checks
+itself when built: children before parents, no string spelled twice, every token encodes to itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from prunedbpe import _core
+from prunedbpe.errors import FormatError, SettingsError
+from prunedbpe.types import (
+    BYTE_COUNT,
+    DEFAULT_SPECIAL_TOKENS,
+    BoolArray,
+    Int64Array,
+    Rank,
+    TokenId,
+    UInt32Array,
+)
+from prunedbpe.visibility.remap import assign_token_ids, expand_internal
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Retained merges, which of their tokens are visible, and the special tokens.
+
+    Attributes:
+        pairs: Left and right rank of each retained merge; merge ``i`` makes rank ``256 + i``.
+        visible: By rank, bytes first, whether a model sees the token.
+        special_tokens: Reserved tokens; their ids follow those of the visible tokens.
+    """
+
+    pairs: UInt32Array
+    visible: BoolArray
+    special_tokens: tuple[str, ...] = DEFAULT_SPECIAL_TOKENS
+
+    def __post_init__(self) -> None:
+        check_special_tokens(self.special_tokens)
+        if len(self.visible) != BYTE_COUNT + len(self.pairs):
+            raise FormatError(
+                f"{len(self.pairs)} merges make {BYTE_COUNT + len(self.pairs)} ranks, "
+                f"but visibility is given for {len(self.visible)}"
+            )
+        if not self.visible[:BYTE_COUNT].all():
+            raise FormatError("a byte is hidden, but every internal token must end in visible ones")
+        for rank, pair in enumerate(self.pairs.tolist(), BYTE_COUNT):
+            if max(pair) >= rank:
+                raise FormatError(f"rank {rank} is made of {pair}, but both must be lower ranks")
+        self._check_strings()
+        for array in (self.pairs, self.visible):
+            array.flags.writeable = False
+
+    def _check_strings(self) -> None:
+        """Both are proved of every learned vocabulary; a file made by hand may break them."""
+        spelled = Counter(self.strings)
+        if len(spelled) < len(self.strings):
+            twice = next(string for string, times in spelled.items() if times > 1)
+            ranks = [rank for rank, string in enumerate(self.strings) if string == twice]
+            raise FormatError(f"ranks {ranks} all spell {twice!r}; one token is enough")
+        flat = np.frombuffer(b"".join(self.strings), np.uint8)
+        ends = np.cumsum([len(string) for string in self.strings])
+        own_rank = np.arange(len(self.strings), dtype=np.uint32)
+        encoder = _core.Encoder(
+            self.pairs, own_rank, np.arange(len(self.strings) + 1, dtype=np.int64), ""
+        )
+        merged = encoder.encode_chunks(flat, ends.astype(np.int64), 0.0, 0)
+        if not np.array_equal(merged, own_rank):
+            rank = next(
+                rank
+                for rank, string in enumerate(self.strings)
+                if encoder.encode_chunks(
+                    np.frombuffer(string, np.uint8), np.array([len(string)]), 0.0, 0
+                ).tolist()
+                != [rank]
+            )
+            raise FormatError(
+                f"rank {rank} spells {self.strings[rank]!r}, but encoding that text gives other "
+                "tokens: the token can never appear"
+            )
+
+    def __len__(self) -> int:
+        """All a model sees: bytes, visible learned tokens and special tokens."""
+        return self.vocab_size
+
+    @cached_property
+    def visible_count(self) -> int:
+        """Bytes and visible learned tokens."""
+        return int(self.visible.sum())
+
+    @property
+    def internal_count(self) -> int:
+        """Tokens kept only to build others."""
+        return len(self.visible) - self.visible_count
+
+    @property
+    def vocab_size(self) -> int:
+        """All a model sees: bytes, visible learned tokens and special tokens."""
+        return self.visible_count + len(self.special_tokens)
+
+    @cached_property
+    def strings(self) -> list[bytes]:
+        """What every rank spells, bytes first."""
+        spelled = [bytes([byte]) for byte in range(BYTE_COUNT)]
+        for left, right in self.pairs.tolist():
+            spelled.append(spelled[left] + spelled[right])
+        return spelled
+
+    @cached_property
+    def token_ids(self) -> UInt32Array:
+        """Token id of every rank."""
+        return assign_token_ids(self.visible, len(self.special_tokens))
+
+    @cached_property
+    def ranks_by_id(self) -> Int64Array:
+        """Rank of every token id, internal ones too; -1 for special tokens."""
+        ranks = np.full(len(self.visible) + len(self.special_tokens), -1, np.int64)
+        ranks[self.token_ids] = np.arange(len(self.visible))
+        return ranks
+
+    @cached_property
+    def special_ids(self) -> dict[str, TokenId]:
+        """Token id of each special token."""
+        return {
+            text: TokenId(self.visible_count + i) for i, text in enumerate(self.special_tokens)
+        }
+
+    @cached_property
+    def expansions(self) -> tuple[UInt32Array, Int64Array]:
+        """The visible token ids that stand for each rank, as flat ids and offsets."""
+        return expand_internal(self.pairs, self.visible, self.token_ids)
+
+    def expansion(self, rank: Rank | int) -> list[int]:
+        """The visible token ids that stand for one rank."""
+        flat, offsets = self.expansions
+        ids: list[int] = flat[offsets[rank] : offsets[rank + 1]].tolist()
+        return ids
+
+    @cached_property
+    def bytes_by_id(self) -> list[bytes]:
+        """What every token id spells: visible and special tokens, then internal ones."""
+        special = iter(self.special_tokens)
+        return [
+            self.strings[rank] if rank >= 0 else next(special).encode()
+            for rank in self.ranks_by_id.tolist()
+        ]
+
+    @cached_property
+    def ranks_by_string(self) -> dict[bytes, Rank]:
+        """Rank of every string."""
+        return {string: Rank(rank) for rank, string in enumerate(self.strings)}
+
+    def parents(self, rank: Rank | int) -> list[Rank]:
+        """Ranks that have this one as a part."""
+        return [Rank(BYTE_COUNT + i) for i in np.flatnonzero((self.pairs == rank).any(axis=1))]
+
+    def unsupported_internal(self) -> list[Rank]:
+        """Internal tokens no visible token is built on; they are kept but help nobody."""
+        supports = self.visible.copy()
+        for rank in range(len(self.visible) - 1, BYTE_COUNT - 1, -1):
+            if supports[rank]:
+                supports[self.pairs[rank - BYTE_COUNT]] = True
+        return [Rank(rank) for rank in np.flatnonzero(~supports).tolist()]
+
+
+def check_special_tokens(special_tokens: tuple[str, ...]) -> None:
+    """Refuse special tokens that cannot be told apart or cannot be written as UTF-8."""
+    for text in special_tokens:
+        if not text:
+            raise SettingsError("a special token is empty")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise SettingsError(f"special token {text!r} holds a lone surrogate") from None
+    if len(set(special_tokens)) < len(special_tokens):
+        twice = next(text for text in special_tokens if special_tokens.count(text) > 1)
+        raise SettingsError(f"special token {twice!r} is given twice")
