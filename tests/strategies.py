@@ -50,8 +50,8 @@ def chunks(alphabet: bytes = b"ab", max_size: int = 12) -> st.SearchStrategy[byt
     loose = st.lists(letter, min_size=1, max_size=max_size).map(bytes)
     period = st.lists(letter, min_size=1, max_size=3).map(bytes)
     repeated = st.builds(lambda part, times: (part * times)[:max_size], period, st.integers(1, 6))
-    named = st.sampled_from(TIE_PRONE_CHUNKS)
-    return st.one_of(loose, repeated, named) if alphabet.startswith(b"ab") else loose | repeated
+    named = [c for c in TIE_PRONE_CHUNKS if set(c) <= set(alphabet) and len(c) <= max_size]
+    return st.one_of(loose, repeated, *([st.sampled_from(named)] if named else []))
 
 
 def chunk_counts(
