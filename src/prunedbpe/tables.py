@@ -60,7 +60,9 @@ def read_table(
         )
     for column in columns:
         if column not in table.column_names:
-            raise FormatError(f"{path}: column {column!r} is missing, there are {table.column_names}")
+            raise FormatError(
+                f"{path}: column {column!r} is missing, there are {table.column_names}"
+            )
         if table[column].null_count:
             raise FormatError(f"{path}: column {column!r} holds nulls")
     return table, settings

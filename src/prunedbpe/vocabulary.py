@@ -126,9 +126,7 @@ class Vocabulary:
     @cached_property
     def special_ids(self) -> dict[str, TokenId]:
         """Token id of each special token."""
-        return {
-            text: TokenId(self.visible_count + i) for i, text in enumerate(self.special_tokens)
-        }
+        return {text: TokenId(self.visible_count + i) for i, text in enumerate(self.special_tokens)}
 
     @cached_property
     def expansions(self) -> tuple[UInt32Array, Int64Array]:
@@ -157,7 +155,9 @@ class Vocabulary:
 
     def parents(self, rank: Rank | int) -> list[Rank]:
         """Ranks that have this one as a part."""
-        return [Rank(BYTE_COUNT + i) for i in np.flatnonzero((self.pairs == rank).any(axis=1))]
+        return [
+            Rank(BYTE_COUNT + i) for i in np.flatnonzero((self.pairs == rank).any(axis=1)).tolist()
+        ]
 
     def unsupported_internal(self) -> list[Rank]:
         """Internal tokens no visible token is built on; they are kept but help nobody."""

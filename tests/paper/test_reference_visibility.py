@@ -75,8 +75,8 @@ def test_threshold_that_makes_no_sense(threshold):
 def test_batch_is_25_or_a_tenth_more_than_missing():
     assert [reallocation_batch(missing) for missing in (0, 1, 22)] == [25, 25, 25]
     assert [reallocation_batch(missing) for missing in (23, 24, 29)] == [26, 27, 32]
-    # 1.1 * missing is whole here, and above it in floats
-    assert [reallocation_batch(missing) for missing in (50, 100, 110)] == [55, 110, 121]
+    # 1.1 * missing is whole here and just above it in floats, where the released code rounds up
+    assert [reallocation_batch(missing) for missing in (50, 100, 110)] == [56, 111, 122]
 
 
 def counts_of_words(number):

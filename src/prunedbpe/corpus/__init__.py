@@ -19,8 +19,8 @@ report, or is an error where ``strict`` is asked for.
 
 from prunedbpe.corpus.batches import DocumentBatch
 from prunedbpe.corpus.corpus import Corpus
-from prunedbpe.corpus.opening import open_corpus
+from prunedbpe.corpus.opening import CorpusInput, open_corpus
 from prunedbpe.corpus.report import CorpusReport
 from prunedbpe.corpus.shards import Shard
 
-__all__ = ["Corpus", "CorpusReport", "DocumentBatch", "Shard", "open_corpus"]
+__all__ = ["Corpus", "CorpusInput", "CorpusReport", "DocumentBatch", "Shard", "open_corpus"]

@@ -12,10 +12,11 @@ from prunedbpe.corpus.inputs import STDIN, PathInput
 from prunedbpe.corpus.readers import ReadOptions
 from prunedbpe.errors import CorpusError, SettingsError
 
+CorpusInput = PathInput | Iterable[PathInput] | Iterable[str]
+"""Whatever a user calls a corpus."""
 
-def open_corpus(
-    corpus: Corpus | PathInput | Iterable[PathInput] | Iterable[str], **options: Any
-) -> Corpus:
+
+def open_corpus(corpus: Corpus | CorpusInput, **options: Any) -> Corpus:
     """Open whatever a user calls a corpus.
 
     - A :class:`Corpus` is taken as it is.

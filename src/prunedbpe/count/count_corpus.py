@@ -1,4 +1,4 @@
-"""From a corpus to its chunk counts: native, on all cores, the same table for any number of threads."""
+"""From a corpus to its chunk counts: native, the same table for any number of threads."""
 
 from __future__ import annotations
 

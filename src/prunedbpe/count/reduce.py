@@ -1,8 +1,8 @@
 """Adding up the tables of shards: exactly the table of the whole corpus, positions included.
 
-Shards are contiguous runs of the corpus, so the table of a shard becomes part of the whole by moving
-its positions behind the bytes of the shards before it. A table that knows its shard is put in its
-place whatever the order of the arguments; tables without one follow each other as given.
+Shards are contiguous runs of the corpus, so the table of a shard becomes part of the whole by
+moving its positions behind the bytes of the shards before it. A table that knows its shard is put
+in its place whatever the order of the arguments; tables without one follow each other as given.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ def reduce_counts(tables: Sequence[ChunkCounts]) -> ChunkCounts:
     Raises:
         SettingsError: The tables do not belong together; the message names the difference.
 
-    >>> parts = [ChunkCounts.from_mapping({b"ab": 2}), ChunkCounts.from_mapping({b"c": 1, b"ab": 1})]
-    >>> whole = reduce_counts(parts)
+    >>> first = ChunkCounts.from_mapping({b"ab": 2})
+    >>> second = ChunkCounts.from_mapping({b"c": 1, b"ab": 1})
+    >>> whole = reduce_counts([first, second])
     >>> dict(whole.items()), whole.first_positions.tolist()
     ({b'ab': 3, b'c': 1}, [0, 4])
     """

@@ -130,7 +130,7 @@ class ChunkCounts:
         chunks = pa.LargeBinaryArray.from_buffers(
             pa.large_binary(),
             len(self),
-            [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)],
+            [None, pa.py_buffer(self.offsets.data), pa.py_buffer(self.data.data)],
         )
         table = pa.table(
             {"chunk": chunks, "count": self.counts, "first_position": self.first_positions}
@@ -160,8 +160,8 @@ class ChunkCounts:
             [pa.array([], pa.large_binary()), *table["chunk"].cast(pa.large_binary()).chunks]
         )
         _, offset_buffer, data_buffer = chunks.buffers()
-        offsets = np.frombuffer(offset_buffer, np.int64)[: len(chunks) + 1]
-        data = np.frombuffer(data_buffer or b"", np.uint8)[: offsets[-1]]
+        offsets = np.frombuffer(memoryview(offset_buffer or bytes(8)), np.int64)[: len(chunks) + 1]
+        data = np.frombuffer(memoryview(data_buffer or b""), np.uint8)[: offsets[-1]]
         counts = table["count"].to_numpy().astype(np.int64, copy=False)
         first_positions = table["first_position"].to_numpy().astype(np.int64, copy=False)
         lengths = np.diff(offsets)

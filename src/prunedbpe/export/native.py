@@ -1,4 +1,4 @@
-"""A tokenizer as a folder: the paper's two vocabulary files and ``prunedbpe.json`` with the settings.
+"""A tokenizer as a folder: the paper's two vocabulary files, and settings in ``prunedbpe.json``.
 
 The JSON says how text was cut, by which Unicode version, what the special tokens are and where the
 vocabulary comes from. It is versioned; a later version of the library reads older files.
@@ -68,7 +68,8 @@ def read_tokenizer(folder: Path) -> tuple[Vocabulary, Pretokenizer, Settings]:
     ):
         if settings.get(name) != value:
             raise FormatError(
-                f"{path}: {name!r} is {settings.get(name)!r}, but the vocabulary files have {value!r}",
+                f"{path}: {name!r} is {settings.get(name)!r}, "
+                f"but the vocabulary files have {value!r}",
                 hint="the files do not belong together",
             )
     training = settings.get("training", {})

@@ -1,12 +1,12 @@
-r"""``vocab.txt`` and ``inter_vocab.txt``, byte-compatible with the implementation the paper released.
+r"""``vocab.txt`` and ``inter_vocab.txt``, byte-compatible with the paper's released code.
 
 UTF-8, lines end in ``\n``, four columns divided by tabs, sorted by token id::
 
     token_id    (left_id, right_id)    repr(token)    merge_rank
 
-Children are token ids, ``(-1, -1)`` for bytes and special tokens, whose rank is -1; a learned token's
-rank is its training rank. The third column is Python's ``repr`` of the text, or of the bytes where
-they are not UTF-8 or hold a character below U+0020. ``vocab.txt`` has what a model sees,
+Children are token ids, ``(-1, -1)`` for bytes and special tokens, whose rank is -1; a learned
+token's rank is its training rank. The third column is Python's ``repr`` of the text, or of the
+bytes where they are not UTF-8 or hold a character below U+0020. ``vocab.txt`` has what a model sees,
 ``inter_vocab.txt`` the internal tokens.
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,9 @@ def read_paper_files(folder: Path) -> Vocabulary:
     # Learned tokens first, then the special ones; after them nothing but internal tokens.
     learned = [row for row in rows[BYTE_COUNT:] if row.rank >= 0]
     special = [row for row in rows[BYTE_COUNT:] if row.rank < 0]
-    for row, token_id in zip(special, range(len(visible) - len(special), len(visible)), strict=True):
+    for row, token_id in zip(
+        special, range(len(visible) - len(special), len(visible)), strict=True
+    ):
         if row.token_id != token_id:
             raise FormatError(
                 f"{row.place}: a token without rank among learned ones: "
@@ -144,7 +147,7 @@ def _read_rows(path: Path, first_id: int) -> list[_Row]:
         ) from None
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not UTF-8 at byte {error.start}") from None
-    rows = []
+    rows: list[_Row] = []
     # Not splitlines: a repr may hold U+2028 and the like as they are.
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
         place = f"{path}, line {number}"
@@ -157,7 +160,9 @@ def _read_rows(path: Path, first_id: int) -> list[_Row]:
         if token_id != first_id + len(rows):
             raise FormatError(f"{place}: token id {token_id}, expected {first_id + len(rows)}")
         if rank < 0 and (left, right, rank) != (-1, -1, -1):
-            raise FormatError(f"{place}: a token without children has rank -1 and children (-1, -1)")
+            raise FormatError(
+                f"{place}: a token without children has rank -1 and children (-1, -1)"
+            )
         rows.append(_Row(place, token_id, left, right, _parse_repr(match[4], place), rank))
     return rows
 
@@ -192,7 +197,7 @@ def _check_ranks(learned: list[_Row]) -> dict[int, int]:
 
 def _check_id_order(learned: list[_Row], vocab_size: int) -> None:
     """Ids follow ranks, among the visible and among the internal tokens."""
-    for before, row in zip(learned, learned[1:], strict=False):
+    for before, row in pairwise(learned):
         same_file = (before.token_id < vocab_size) == (row.token_id < vocab_size)
         if same_file and before.rank > row.rank:
             raise FormatError(f"{row.place}: rank {row.rank} follows the higher rank {before.rank}")

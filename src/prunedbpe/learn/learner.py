@@ -117,9 +117,7 @@ class Learner:
         """
         if len(self) >= merge_count or self._exhausted:
             return len(self)
-        with self._progress.task(
-            "Learning", total=merge_count - len(self), unit="merges"
-        ) as task:
+        with self._progress.task("Learning", total=merge_count - len(self), unit="merges") as task:
             step = 16
             while len(self) < merge_count and not self._exhausted:
                 wanted = min(step, merge_count - len(self))

@@ -1,8 +1,8 @@
 """The merge table: what learning found, immutable; saved as Parquet.
 
-Merge ``i`` makes rank ``256 + i`` out of two lower ranks. With every merge goes the frequency of its
-pair when it was chosen, and how many replacements it made: ``applied``, the one vector that answers
-every later question about exposure and length (see :mod:`prunedbpe.visibility.exposure`).
+Merge ``i`` makes rank ``256 + i`` out of two lower ranks. With every merge goes the frequency of
+its pair when it was chosen, and how many replacements it made: ``applied``, the one vector that
+answers every later question about exposure and length (see :mod:`prunedbpe.visibility.exposure`).
 """
 
 from __future__ import annotations

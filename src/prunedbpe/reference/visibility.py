@@ -100,10 +100,10 @@ def reallocation_batch(missing: int) -> int:
     """Give the number of merges to learn before exposure is measured again (step 4).
 
     >>> [reallocation_batch(missing) for missing in (1, 22, 23, 50, 100)]
-    [25, 25, 26, 55, 110]
+    [25, 25, 26, 56, 111]
     """
-    # ceil(1.1 * missing) in integers; in floats 1.1 * 50 is 55.00000000000001.
-    return max(SMALLEST_BATCH, -(-11 * missing // 10))
+    # In binary floats, as in the released implementation: 1.1 * 50 is 55.00000000000001, so 56.
+    return max(SMALLEST_BATCH, ceil(1.1 * missing))
 
 
 def reallocate(

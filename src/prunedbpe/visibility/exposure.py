@@ -1,13 +1,13 @@
 """Exposure, flow and encoded length of a corpus for any prefix of the merges and any hidden set.
 
-In: the pairs and what they did to a corpus (:class:`~prunedbpe.learn.merges.Applied`). Out: numbers,
-without touching the corpus again; each is one pass over the merge list. With ``n_i`` the replacements
-of merge ``i``, after the first K merges:
+In: the pairs and what they did to a corpus (:class:`~prunedbpe.learn.merges.Applied`). Out:
+numbers, without touching the corpus again; each is one pass over the merge list. With ``n_i`` the
+replacements of merge ``i``, after the first K merges:
 
 - total tokens ``T(K) = bytes - sum(n_i)``
 - exposure ``E_K(t) = n_t - sum(n_i * how often t is a part of merge i)``
-- with a hidden set H: ``flow(t) = E_K(t) + sum of flow(p) over the hidden p that t is a part of``, and
-  ``encoded length = T(K) + sum of flow(t) over H``: each expansion turns one token into two.
+- with a hidden set H: ``flow(t) = E_K(t) + sum of flow(p) over the hidden p that t is a part of``,
+  and ``encoded length = T(K) + sum of flow(t) over H``: each expansion turns one token into two.
 
 Proofs are in ``docs/concepts/algebra.md``.
 """

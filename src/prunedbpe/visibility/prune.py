@@ -87,9 +87,7 @@ def required_tokens(vocab_size: int, special_tokens: tuple[str, ...]) -> int:
     return required
 
 
-def decide_visibility(
-    exposures: Int64Array, required: int, min_exposure: int
-) -> NDArray[np.uint8]:
+def decide_visibility(exposures: Int64Array, required: int, min_exposure: int) -> NDArray[np.uint8]:
     """Scan learned tokens in merge order until ``required`` are visible.
 
     Args:

@@ -7,6 +7,7 @@ table. The batches are part of the result, because exposure is measured only at 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
@@ -23,11 +24,11 @@ Extend = Callable[[int], MergeTable]
 def reallocation_batch(missing: int) -> int:
     """Merges to learn before exposure is measured again: a tenth more than are missing.
 
-    >>> reallocation_batch(3), reallocation_batch(50)
-    (25, 55)
+    >>> reallocation_batch(3), reallocation_batch(40), reallocation_batch(50)
+    (25, 44, 56)
     """
-    # In integers: 1.1 * 50 is 55.00000000000001 in floats.
-    return max(SMALLEST_BATCH, -(-11 * missing // 10))
+    # In binary floats, as in the released implementation: 1.1 * 50 is 55.00000000000001, so 56.
+    return max(SMALLEST_BATCH, math.ceil(1.1 * missing))
 
 
 def reallocate(
@@ -45,7 +46,7 @@ def reallocate(
         The merges learned up to there, and the exposure the threshold comes to.
 
     Raises:
-        InsufficientCandidatesError: The cap is met, or no pair occurs twice, and tokens are missing.
+        InsufficientCandidatesError: The cap is met, or no pair occurs twice; tokens are missing.
     """
     limit = None if max_train_vocab is None else max_train_vocab - BYTE_COUNT
     if limit is not None and limit < required:

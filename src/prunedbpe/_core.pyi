@@ -1,0 +1,94 @@
+"""Native core of prunedbpe: the loops over the corpus."""
+
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+def chunk_ends(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    End offset in bytes of every chunk that a built-in pretokenizer cuts from UTF-8 text.
+    """
+
+def unicode_version() -> str:
+    """Version of the Unicode data behind the built-in pretokenizers."""
+
+class ChunkCounter:
+    """Collects chunk counts; one owner."""
+
+    def __init__(self, threads: int) -> None: ...
+
+    def add_documents(self, pretokenizer: str, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> None:
+        """Cut the documents of a batch and count their chunks."""
+
+    def add_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Count chunks cut by somebody else."""
+
+    def add_counts(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: int) -> None:
+        """
+        Add the table of a corpus part that starts `shift` bytes into the corpus.
+        """
+
+    @property
+    def position(self) -> int:
+        """Bytes of all documents added so far."""
+
+    def finish(self) -> tuple:
+        """
+        The table in order of first appearance: bytes, offsets, counts, first positions.
+        """
+
+class Learner:
+    """Learns merges step by step; one owner."""
+
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int, parallel_from: int) -> None: ...
+
+    def advance(self, merge_count: int) -> int:
+        """Learn up to this many more merges; returns how many were learned."""
+
+    def learned(self, begin: int) -> tuple:
+        """
+        Merges learned from place `begin` on: flat pairs, frequencies, applied.
+        """
+
+    @property
+    def memory(self) -> int:
+        """Bytes held by the learner's structures."""
+
+def replay(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """How often each merge is applied on a corpus."""
+
+class Encoder:
+    """Text to token ids; immutable, shared between threads."""
+
+    def __init__(self, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], expansion_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], expansion_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pretokenizer: str) -> None: ...
+
+    def encode(self, text: str, dropout: float, seed: int) -> list:
+        """Token ids as a list."""
+
+    def encode_to_array(self, text: str, dropout: float, seed: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """Token ids as an array."""
+
+    def encode_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dropout: float, seed: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """Token ids of a text cut by somebody else."""
+
+    def encode_batch(self, texts: list, dropout: float, seed: int, threads: int) -> tuple:
+        """Flat token ids of all texts, and offsets."""
+
+    def encode_documents(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int) -> tuple:
+        """Flat token ids of a batch of documents, and offsets."""
+
+class Decoder:
+    """Token ids to bytes; immutable, shared between threads."""
+
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def decode(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
+        """The bytes of all tokens, one after the other."""
+
+def find_invalid_utf8(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    """Offset of the first sequence that is not UTF-8, or -1."""
+
+def split_lines(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, 2))]:
+    """Spans of the lines that are not empty, without their terminators."""

@@ -1,0 +1,376 @@
+"""The tokenizer: text -> token ids and back. Immutable, thread-safe, native underneath.
+
+Encoding cuts text into chunks, merges each by rank with all retained merges, and expands internal
+tokens into visible ones. Text that looks like a special token is ordinary text unless allowed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from prunedbpe import _core
+from prunedbpe.errors import PrunedBPEError, SettingsError
+from prunedbpe.export.native import read_tokenizer, write_tokenizer
+from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
+from prunedbpe.streaming import StreamingDecoder
+from prunedbpe.types import Int64Array, Rank, Settings, TokenId, UInt32Array
+from prunedbpe.vocabulary import Vocabulary
+
+Surrogates = Literal["strict", "replace"]
+AllowedSpecial = Literal["all"] | Collection[str]
+TokenIds = Sequence[int] | UInt32Array
+
+
+class Tokenizer:
+    """Encodes and decodes with one vocabulary and one pretokenizer.
+
+    Args:
+        vocabulary: Merges, visibility and special tokens.
+        pretokenizer: What cuts text before merging: the one of the training.
+        training: How the vocabulary came about, saved with it.
+
+    >>> import prunedbpe
+    >>> tok = prunedbpe.train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
+    >>> tok.encode("the hat")
+    [257, 101, 32, 104, 256]
+    >>> tok.decode([257, 101, 32, 104, 256])
+    'the hat'
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        pretokenizer: str | Pretokenizer = "paper",
+        training: Settings | None = None,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.pretokenizer = find_pretokenizer(pretokenizer)
+        self.training: Settings = dict(training or {})
+        self._encoder = _core.Encoder(
+            vocabulary.pairs,
+            *vocabulary.expansions,
+            self.pretokenizer.name if self.pretokenizer.is_native else "",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Tokenizer(vocab_size={self.vocab_size}, "
+            f"internal={self.vocabulary.internal_count}, pretokenizer={self.pretokenizer.name!r})"
+        )
+
+    def __reduce__(self) -> tuple[type[Tokenizer], tuple[Vocabulary, Pretokenizer, Settings]]:
+        return type(self), (self.vocabulary, self.pretokenizer, self.training)
+
+    # Files
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``vocab.txt``, ``inter_vocab.txt`` and ``prunedbpe.json`` into a folder."""
+        write_tokenizer(Path(folder), self.vocabulary, self.pretokenizer, self.training)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Tokenizer:
+        """Read a folder that :meth:`save` wrote, and check every line of it.
+
+        Raises:
+            FormatError: A file is missing or wrong; the message names the file and the line.
+        """
+        return cls(*read_tokenizer(Path(folder)))
+
+    # Encoding
+
+    def encode(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = (),
+        surrogates: Surrogates = "strict",
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> list[int]:
+        """Encode a text as visible token ids.
+
+        Args:
+            text: Any text.
+            allowed_special: Special tokens whose text stands for them, ``"all"`` or by name; the
+                text of any other is encoded like ordinary text.
+            surrogates: A lone surrogate has no UTF-8: an error, or replaced by U+FFFD.
+            dropout: BPE-dropout: at every step leave out each possible merge with this probability.
+            seed: Which of the segmentations dropout gives.
+        """
+        ids: list[int]
+        if not allowed_special and self.pretokenizer.is_native and dropout == 0.0:
+            try:
+                ids = self._encoder.encode(text, 0.0, 0)
+            except UnicodeEncodeError:
+                ids = self._encoder.encode(_repair(text, surrogates), 0.0, 0)
+            return ids
+        ids = self.encode_to_numpy(
+            text,
+            allowed_special=allowed_special,
+            surrogates=surrogates,
+            dropout=dropout,
+            seed=seed,
+        ).tolist()
+        return ids
+
+    def encode_to_numpy(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = (),
+        surrogates: Surrogates = "strict",
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> UInt32Array:
+        """As :meth:`encode`, the ids as a ``uint32`` array."""
+        if not 0.0 <= dropout <= 1.0:
+            raise SettingsError(f"dropout is {dropout}", hint="give a probability from 0 to 1")
+        specials = self._allowed(allowed_special)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = _repair(text, surrogates)
+        if not specials:
+            return self._encode_ordinary(text, dropout, seed)
+        parts = []
+        # The pattern captures, so special tokens stand at the odd places.
+        for place, part in enumerate(_special_pattern(specials).split(text)):
+            if place % 2:
+                parts.append(np.array([self.vocabulary.special_ids[part]], np.uint32))
+            elif part:
+                parts.append(self._encode_ordinary(part, dropout, seed + place))
+        return np.concatenate(parts) if parts else np.zeros(0, np.uint32)
+
+    def _encode_ordinary(self, text: str, dropout: float, seed: int) -> UInt32Array:
+        seed &= 0xFFFFFFFFFFFFFFFF
+        if self.pretokenizer.is_native:
+            ids: UInt32Array = self._encoder.encode_to_array(text, dropout, seed)
+            return ids
+        data = np.frombuffer(text.encode(), np.uint8)
+        ids = self._encoder.encode_chunks(data, self.pretokenizer.chunk_ends(data), dropout, seed)
+        return ids
+
+    def encode_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        allowed_special: AllowedSpecial = (),
+        surrogates: Surrogates = "strict",
+        dropout: float = 0.0,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> list[list[int]]:
+        """Encode many texts on many threads; as :meth:`encode` of each, with ``seed + i``."""
+        ids, offsets = self.encode_batch_to_numpy(
+            texts,
+            allowed_special=allowed_special,
+            surrogates=surrogates,
+            dropout=dropout,
+            seed=seed,
+            threads=threads,
+        )
+        flat = ids.tolist()
+        bounds = offsets.tolist()
+        return [flat[begin:end] for begin, end in pairwise(bounds)]
+
+    def encode_batch_to_numpy(
+        self,
+        texts: Iterable[str],
+        *,
+        allowed_special: AllowedSpecial = (),
+        surrogates: Surrogates = "strict",
+        dropout: float = 0.0,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> tuple[UInt32Array, Int64Array]:
+        """As :meth:`encode_batch`, flat: text ``i`` has ``ids[offsets[i]:offsets[i + 1]]``."""
+        texts = list(texts)
+        if self.pretokenizer.is_native and not allowed_special and 0.0 <= dropout <= 1.0:
+            seed &= 0xFFFFFFFFFFFFFFFF
+            try:
+                return self._encoder.encode_batch(texts, dropout, seed, threads or 0)
+            except UnicodeEncodeError:
+                repaired = [_repair(text, surrogates) for text in texts]
+                return self._encoder.encode_batch(repaired, dropout, seed, threads or 0)
+        lists = [
+            self.encode_to_numpy(
+                text,
+                allowed_special=allowed_special,
+                surrogates=surrogates,
+                dropout=dropout,
+                seed=seed + i,
+            )
+            for i, text in enumerate(texts)
+        ]
+        offsets = np.zeros(len(lists) + 1, np.int64)
+        np.cumsum([len(ids) for ids in lists], out=offsets[1:])
+        return np.concatenate([np.zeros(0, np.uint32), *lists]), offsets
+
+    def count_tokens(self, text: str, *, allowed_special: AllowedSpecial = ()) -> int:
+        """How many tokens a text encodes to."""
+        return len(self.encode_to_numpy(text, allowed_special=allowed_special))
+
+    def encode_with_offsets(
+        self, text: str, *, unit: Literal["characters", "bytes"] = "characters"
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Encode a text and say which part of it each token covers.
+
+        A token may begin or end inside a character; it then covers all of that character, so the
+        spans of two neighbours may overlap. Spans in bytes of the UTF-8 text never do.
+
+        >>> import prunedbpe
+        >>> tok = prunedbpe.train(["ab ab"], vocab_size=261, threshold=0)
+        >>> tok.encode_with_offsets("ab é")
+        ([256, 32, 195, 169], [(0, 2), (2, 3), (3, 4), (3, 4)])
+        """
+        ids = self.encode_to_numpy(text)
+        ends = np.cumsum(self._byte_lengths[ids])
+        begins = ends - self._byte_lengths[ids]
+        if unit == "characters":
+            # Place of the character each byte belongs to: one less than the starts up to there.
+            data = np.frombuffer(text.encode(), np.uint8)
+            place = np.cumsum((data & 0xC0) != 0x80) - 1
+            begins, ends = place[begins], place[ends - 1] + 1
+        return ids.tolist(), list(zip(begins.tolist(), ends.tolist(), strict=True))
+
+    # Decoding
+
+    def decode_bytes(self, ids: TokenIds) -> bytes:
+        """The bytes that token ids spell.
+
+        Raises:
+            PrunedBPEError: An id is not in the vocabulary; internal tokens have none a model sees.
+        """
+        try:
+            array = np.asarray(ids, np.uint32) if len(ids) else np.zeros(0, np.uint32)
+            spelled: bytes = self._decoder.decode(np.ascontiguousarray(array))
+        except (IndexError, OverflowError) as error:
+            raise PrunedBPEError(
+                f"cannot decode: {error}", hint="was the text encoded with another tokenizer?"
+            ) from None
+        return spelled
+
+    def decode(self, ids: TokenIds, *, errors: str = "replace") -> str:
+        """The text that token ids spell.
+
+        Args:
+            ids: Visible token ids.
+            errors: What becomes of bytes that are not UTF-8, as in :meth:`bytes.decode`:
+                ``replace`` by U+FFFD, ``strict`` raises, ``ignore``, ``backslashreplace``.
+        """
+        return self.decode_bytes(ids).decode("utf-8", errors)
+
+    def decode_batch(self, batch: Iterable[TokenIds], *, errors: str = "replace") -> list[str]:
+        """Decode many lists of ids."""
+        return [self.decode(ids, errors=errors) for ids in batch]
+
+    def streaming_decoder(self) -> StreamingDecoder:
+        """A decoder that takes ids as they come and never splits a character."""
+        return StreamingDecoder(self.vocabulary.bytes_by_id[: self.vocab_size])
+
+    # The vocabulary, token by token
+
+    @property
+    def vocab_size(self) -> int:
+        """All a model sees: bytes, visible learned tokens and special tokens."""
+        return self.vocabulary.vocab_size
+
+    @property
+    def special_tokens(self) -> dict[str, TokenId]:
+        """Token id of each special token."""
+        return self.vocabulary.special_ids
+
+    def vocab_bytes(self) -> list[bytes]:
+        """What every visible token id spells, in order of id."""
+        return self.vocabulary.bytes_by_id[: self.vocab_size]
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """What one token id spells; internal tokens have ids from ``vocab_size`` on."""
+        return self.vocabulary.bytes_by_id[self._check_id(token_id)]
+
+    def is_visible(self, token_id: int) -> bool:
+        """Whether a model sees the token."""
+        return self._check_id(token_id) < self.vocab_size
+
+    def rank(self, token_id: int) -> Rank | None:
+        """Training rank of a token; ``None`` for a special token."""
+        rank = int(self.vocabulary.ranks_by_id[self._check_id(token_id)])
+        return Rank(rank) if rank >= 0 else None
+
+    def children(self, token_id: int) -> tuple[TokenId, TokenId] | None:
+        """Token ids of the two parts of a learned token; ``None`` for bytes and special tokens."""
+        rank = self.rank(token_id)
+        if rank is None or rank < 256:
+            return None
+        left, right = self.vocabulary.token_ids[self.vocabulary.pairs[rank - 256]].tolist()
+        return TokenId(left), TokenId(right)
+
+    def expansion(self, token_id: int) -> list[int]:
+        """Visible token ids that stand for a token: itself, unless it is internal."""
+        rank = self.rank(token_id)
+        return [token_id] if rank is None else self.vocabulary.expansion(rank)
+
+    def _check_id(self, token_id: int) -> int:
+        count = len(self.vocabulary.ranks_by_id)
+        if not 0 <= token_id < count:
+            raise PrunedBPEError(
+                f"token id {token_id} does not exist",
+                hint=f"visible ids are 0-{self.vocab_size - 1}, internal ones up to {count - 1}",
+            )
+        return token_id
+
+    # Parts made when first needed
+
+    @cached_property
+    def _byte_lengths(self) -> Int64Array:
+        return np.array([len(string) for string in self.vocab_bytes()], np.int64)
+
+    @cached_property
+    def _decoder(self) -> _core.Decoder:
+        offsets = np.zeros(self.vocab_size + 1, np.int64)
+        np.cumsum(self._byte_lengths, out=offsets[1:])
+        return _core.Decoder(np.frombuffer(b"".join(self.vocab_bytes()), np.uint8), offsets)
+
+    def _allowed(self, allowed_special: AllowedSpecial) -> tuple[str, ...]:
+        known = self.vocabulary.special_tokens
+        if allowed_special == "all":
+            return known
+        if isinstance(allowed_special, str):
+            allowed_special = [allowed_special]
+        for text in allowed_special:
+            if text not in known:
+                raise SettingsError(
+                    f"{text!r} is no special token", hint=f"there are {', '.join(known) or 'none'}"
+                )
+        return tuple(sorted(allowed_special))
+
+
+@lru_cache(maxsize=64)
+def _special_pattern(specials: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds any of the texts, the longest first where one begins another."""
+    longest_first = sorted(specials, key=len, reverse=True)
+    return re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
+
+
+def _repair(text: str, surrogates: Surrogates) -> str:
+    """Join surrogates that make a pair; replace lone ones, or refuse them."""
+    if surrogates == "replace":
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if surrogates != "strict":
+        raise SettingsError(f"surrogates={surrogates!r}", hint="give 'strict' or 'replace'")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise PrunedBPEError(
+            f"the text holds a lone surrogate, U+{ord(text[error.start]):04X}, "
+            f"at character {error.start}",
+            hint="encode with surrogates='replace', or repair the text",
+        ) from None
+    return text
