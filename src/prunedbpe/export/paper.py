@@ -6,8 +6,8 @@ UTF-8, lines end in ``\n``, four columns divided by tabs, sorted by token id::
 
 Children are token ids, ``(-1, -1)`` for bytes and special tokens, whose rank is -1; a learned
 token's rank is its training rank. The third column is Python's ``repr`` of the text, or of the
-bytes where they are not UTF-8 or hold a character below U+0020. ``vocab.txt`` has what a model sees,
-``inter_vocab.txt`` the internal tokens.
+bytes where they are not UTF-8 or hold a character below U+0020. ``vocab.txt`` has what a model
+sees, ``inter_vocab.txt`` the internal tokens.
 """
 
 from __future__ import annotations
