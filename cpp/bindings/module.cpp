@@ -6,6 +6,7 @@ NB_MODULE(_core, module) {
     bind_pretokenize(module);
     bind_count(module);
     bind_learn(module);
+    bind_visibility(module);
     bind_tokenizer(module);
     bind_text(module);
 }

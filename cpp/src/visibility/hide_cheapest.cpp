@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "prunedbpe/visibility.hpp"
+
+namespace prunedbpe {
+namespace {
+
+class Hiding {
+public:
+    Hiding(std::span<const Merge> merges, std::span<const double> exposure, std::span<const double> price)
+        : merges_(merges),
+          price_(price),
+          flow_(exposure.begin(), exposure.end()),
+          hidden_(byte_count + merges.size(), false) {
+        for (std::size_t i = 0; i < merges.size(); ++i) {
+            const auto rank = static_cast<std::uint32_t>(byte_count + i);
+            queue_.push_back({cost(rank), rank});
+        }
+        std::make_heap(queue_.begin(), queue_.end(), dearer);
+    }
+
+    std::uint32_t hide_next() {
+        for (;;) {
+            std::pop_heap(queue_.begin(), queue_.end(), dearer);
+            Candidate& front = queue_.back();
+            const double now = cost(front.rank);
+            if (now <= front.cost) {
+                const std::uint32_t rank = front.rank;
+                queue_.pop_back();
+                hidden_[rank] = true;
+                hand_down(rank, flow_[rank]);
+                return rank;
+            }
+            front.cost = now;
+            std::push_heap(queue_.begin(), queue_.end(), dearer);
+        }
+    }
+
+private:
+    struct Candidate {
+        double cost;
+        std::uint32_t rank;
+    };
+
+    static bool dearer(const Candidate& a, const Candidate& b) {
+        return a.cost != b.cost ? a.cost > b.cost : a.rank < b.rank;
+    }
+
+    const Merge& parts(std::uint32_t rank) const { return merges_[rank - byte_count]; }
+
+    /// Visible tokens that stand for the rank now.
+    std::uint32_t width(std::uint32_t rank) const {
+        return hidden_[rank] ? width(raw(parts(rank).left)) + width(raw(parts(rank).right)) : 1;
+    }
+
+    double cost(std::uint32_t rank) const {
+        const std::uint32_t pieces = width(raw(parts(rank).left)) + width(raw(parts(rank).right));
+        return price_[rank] * flow_[rank] * (pieces - 1);
+    }
+
+    void hand_down(std::uint32_t rank, double amount) {
+        for (const Rank part : {parts(rank).left, parts(rank).right}) {
+            flow_[raw(part)] += amount;
+            if (hidden_[raw(part)]) hand_down(raw(part), amount);
+        }
+    }
+
+    std::span<const Merge> merges_;
+    std::span<const double> price_;
+    std::vector<double> flow_;
+    std::vector<bool> hidden_;
+    std::vector<Candidate> queue_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> hide_cheapest(std::span<const Merge> merges, std::span<const double> exposure,
+                                         std::span<const double> price, std::size_t count) {
+    if (exposure.size() != byte_count + merges.size() || price.size() != exposure.size()) {
+        throw std::invalid_argument("exposure and price are needed for every byte and every merge");
+    }
+    if (count > merges.size()) throw std::invalid_argument("more tokens to hide than there are");
+    Hiding hiding(merges, exposure, price);
+    std::vector<std::uint32_t> order(count);
+    for (std::uint32_t& rank : order) rank = hiding.hide_next();
+    return order;
+}
+
+}  // namespace prunedbpe
