@@ -7,12 +7,13 @@
 """
 
 from prunedbpe.corpus import Corpus, CorpusReport, Shard
-from prunedbpe.count import ChunkCounts, count, reduce_counts
+from prunedbpe.count import ChunkCounts, SourceCounts, count, count_by_source, reduce_counts
 from prunedbpe.errors import PrunedBPEError
 from prunedbpe.learn import Applied, Learner, MergeTable, learn, replay
 from prunedbpe.pretokenize import Pretokenizer, pretokenize
+from prunedbpe.pruning import prune
 from prunedbpe.tokenizer import Tokenizer
-from prunedbpe.train import prune, train
+from prunedbpe.train import train
 from prunedbpe.types import Rank, TokenId, Visibility
 from prunedbpe.vocabulary import Vocabulary
 
@@ -29,11 +30,13 @@ __all__ = [
     "PrunedBPEError",
     "Rank",
     "Shard",
+    "SourceCounts",
     "TokenId",
     "Tokenizer",
     "Visibility",
     "Vocabulary",
     "count",
+    "count_by_source",
     "learn",
     "pretokenize",
     "prune",

@@ -2,6 +2,7 @@
 
 from prunedbpe.count.count_corpus import count
 from prunedbpe.count.reduce import reduce_counts
+from prunedbpe.count.sources import SourceCounts, count_by_source
 from prunedbpe.count.table import ChunkCounts
 
-__all__ = ["ChunkCounts", "count", "reduce_counts"]
+__all__ = ["ChunkCounts", "SourceCounts", "count", "count_by_source", "reduce_counts"]

@@ -2,13 +2,54 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from prunedbpe import _core
-from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
+from prunedbpe.corpus import Corpus, CorpusInput, CorpusReport, DocumentBatch, Shard, open_corpus
 from prunedbpe.count.table import ChunkCounts
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.progress import SILENT, Progress
+
+
+class BatchCounter:
+    """Counts the chunks of document batches; one owner.
+
+    Args:
+        pretokenizer: What cuts the documents.
+        threads: One per core by default.
+    """
+
+    def __init__(self, pretokenizer: Pretokenizer, threads: int | None = None) -> None:
+        self._pretokenizer = pretokenizer
+        self._native = _core.ChunkCounter(threads or 0)
+        self.documents = 0
+
+    @property
+    def position(self) -> int:
+        """Bytes of all documents counted so far."""
+        return int(self._native.position)
+
+    def add(self, batch: DocumentBatch) -> None:
+        """Count a batch; it follows what came before."""
+        self.documents += len(batch)
+        if self._pretokenizer.is_native:
+            self._native.add_documents(self._pretokenizer.name, batch.data, batch.spans)
+            return
+        for begin, end in batch.spans.tolist():
+            document = batch.data[begin:end]
+            self._native.add_chunks(document, self._pretokenizer.chunk_ends(document))
+
+    def finish(self, report: CorpusReport, shard: Shard | None = None) -> ChunkCounts:
+        """The table of what was counted; the counter starts again from nothing."""
+        data, offsets, counts, first_positions = self._native.finish()
+        self.documents = 0
+        return ChunkCounts(
+            data=data,
+            offsets=offsets,
+            counts=counts,
+            first_positions=first_positions,
+            pretokenizer=self._pretokenizer,
+            corpus=report,
+            shard=shard,
+        )
 
 
 def count(
@@ -31,23 +72,8 @@ def count(
     {b'to': 1, b' be': 2, b' or': 1, b' not': 1, b' to': 1}
     """
     corpus = open_corpus(corpus)
-    cut = find_pretokenizer(pretokenizer)
-    counter = _core.ChunkCounter(threads or 0)
+    counter = BatchCounter(find_pretokenizer(pretokenizer), threads)
     with progress.task("Counting", total=corpus.size, unit="bytes") as task:
         for batch in corpus.batches(task):
-            if cut.is_native:
-                counter.add_documents(cut.name, batch.data, batch.spans)
-                continue
-            for begin, end in batch.spans.tolist():
-                document = batch.data[begin:end]
-                counter.add_chunks(document, cut.chunk_ends(document))
-    data, offsets, counts, first_positions = counter.finish()
-    return ChunkCounts(
-        data=np.asarray(data),
-        offsets=offsets,
-        counts=counts,
-        first_positions=first_positions,
-        pretokenizer=cut,
-        corpus=corpus.report,
-        shard=corpus.shard,
-    )
+            counter.add(batch)
+    return counter.finish(corpus.report, corpus.shard)

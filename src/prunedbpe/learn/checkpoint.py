@@ -1,10 +1,11 @@
 """A run directory: counts, merges and settings of one training, resumable after any stop.
 
-=================== ==================================================================
+=================== ========================================================================
 ``run.json``        which corpus, read and cut how; refuses a run of another one
 ``counts.parquet``  the chunk counts
 ``merges.parquet``  the merges learned so far, written at intervals and chosen sizes
-=================== ==================================================================
+``sources/``        the chunk counts of each source, where automatic visibility asked for them
+=================== ========================================================================
 
 Files appear whole or not at all, so a run killed at any moment goes on from its last checkpoint;
 the learner is brought to that state by the merges themselves and ends as if never stopped.
@@ -17,7 +18,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from prunedbpe.corpus import Corpus
-from prunedbpe.count import ChunkCounts
+from prunedbpe.count import ChunkCounts, SourceCounts
 from prunedbpe.errors import RunMismatchError
 from prunedbpe.files import read_json, write_json
 from prunedbpe.learn.learner import Learner
@@ -73,6 +74,9 @@ class RunDirectory:
         """Forget what was computed; files of others in the folder stay."""
         for path in (self.settings_path, self.merges_path, self.counts_path):
             path.unlink(missing_ok=True)
+        if self.sources_path.is_dir():
+            for path in [self.sources_path / "sources.json", *self.sources_path.glob("*.parquet")]:
+                path.unlink(missing_ok=True)
 
     def counts(self, count: Callable[[], ChunkCounts]) -> ChunkCounts:
         """The counts of this run: loaded if they are there, counted and saved otherwise."""
@@ -95,6 +99,20 @@ class RunDirectory:
                 f"{self.folder} holds another run: the text differs from the one counted there",
                 hint="give another run directory, or start this one over with --no-resume",
             )
+
+    @property
+    def sources_path(self) -> Path:
+        """The counts of each source, for automatic visibility."""
+        return self.folder / "sources"
+
+    def sources(self, count: Callable[[], SourceCounts]) -> SourceCounts:
+        """The counts by source: loaded if they are there, counted and saved otherwise."""
+        if (self.sources_path / "sources.json").exists():
+            return SourceCounts.load(self.sources_path)
+        sources = count()
+        self.accept(sources.total)
+        sources.save(self.sources_path)
+        return sources
 
     def merges(self) -> MergeTable | None:
         """The merges of the last checkpoint."""

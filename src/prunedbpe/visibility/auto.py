@@ -1,0 +1,239 @@
+"""The choice of merges and hidden tokens that makes text shortest: ``threshold="auto"``.
+
+Given K merges, exactly K - required of their tokens must be hidden. Hiding t costs its flow times
+one less than the number of visible tokens it expands into; the cheapest goes first, and makes its
+parts dearer (native, :func:`prunedbpe._core.hide_cheapest`). On the corpus itself more merges are
+nearly always better, up to about twice the required ones; on other text they are not, because a
+corpus over-states whatever its few sources happen to repeat. So by default exposure is discounted
+by how far a token is spread over the sources, a token that Standard BPE would not have must be
+worth a little more than one it has, and K stays at 1.6 times the required merges. With text to
+validate on, K and the discount are chosen by its encoded length instead.
+
+``docs/concepts/automatic-visibility.md`` has the study behind these numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from prunedbpe import _core
+from prunedbpe.count import ChunkCounts, SourceCounts
+from prunedbpe.errors import InsufficientCandidatesError, SettingsError
+from prunedbpe.learn import Applied, MergeTable, replay
+from prunedbpe.types import BYTE_COUNT, BoolArray, Settings
+from prunedbpe.visibility.exposure import encoded_length, exposure, total_tokens
+from prunedbpe.visibility.prune import Threshold, decide_visibility
+from prunedbpe.visibility.reallocate import Extend, reallocate
+from prunedbpe.visibility.spread import FloatArray, effective_sources
+
+CANDIDATE_RATIO = 1.6
+"""Merges retained by default, per required one."""
+
+SPREAD_EXPONENT = 0.35
+"""Exposure counts for (effective sources / sources) to this power."""
+
+NEWCOMER_DISCOUNT = 0.15
+"""What a token beyond those of Standard BPE is worth less."""
+
+VALIDATED_RATIOS = (1.0, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.75, 2.0, 2.25, 2.5)
+"""Merges tried with text to validate on, per required one."""
+
+VALIDATED_THRESHOLDS = tuple(f"{percent}%" for percent in range(10, 101, 10))
+"""The paper's rule is tried too, so that the choice is never worse than it."""
+
+
+@dataclass(frozen=True)
+class Discount:
+    """How much less an exposure counts than it says.
+
+    Attributes:
+        spread_exponent: 0 trusts the corpus; higher values prefer tokens of many sources.
+        newcomer: What tokens beyond those of Standard BPE are worth less, from 0 to 1.
+    """
+
+    spread_exponent: float = SPREAD_EXPONENT
+    newcomer: float = NEWCOMER_DISCOUNT
+
+
+NO_DISCOUNT = Discount(0.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class AutoChoice:
+    """What automatic visibility chose, and why.
+
+    Attributes:
+        hidden: By rank, bytes first, of the retained merges.
+        report: The choice as a JSON object, for settings files and messages.
+    """
+
+    hidden: BoolArray
+    report: Settings
+
+    @property
+    def merge_count(self) -> int:
+        """Merges retained."""
+        return len(self.hidden) - BYTE_COUNT
+
+
+def prices(
+    merges: MergeTable,
+    merge_count: int,
+    required: int,
+    sources: Sequence[Applied],
+    discount: Discount,
+) -> FloatArray:
+    """What one occurrence of each rank is worth, by rank."""
+    worth = np.ones(BYTE_COUNT + merge_count)
+    if discount.spread_exponent and len(sources) > 1:
+        at_home = effective_sources(merges.pairs, sources, merge_count)
+        worth = (at_home / len(sources)) ** discount.spread_exponent
+    worth[BYTE_COUNT + required :] *= 1.0 - discount.newcomer
+    return worth
+
+
+def hide(
+    merges: MergeTable,
+    applied: Applied,
+    merge_count: int,
+    required: int,
+    worth: FloatArray | None = None,
+) -> BoolArray:
+    """Hide all but ``required`` of the first ``merge_count`` learned tokens, the cheapest first.
+
+    Args:
+        merges: The merges.
+        applied: The corpus whose length counts.
+        merge_count: How many merges to retain.
+        required: How many of their tokens to leave visible.
+        worth: What one occurrence of each rank is worth; the same for all by default.
+
+    Returns:
+        By rank, bytes first, whether the token is hidden.
+    """
+    exposures = exposure(merges.pairs, applied, merge_count).astype(np.float64)
+    if worth is None:
+        worth = np.ones_like(exposures)
+    order = _core.hide_cheapest(
+        merges.pairs[:merge_count], exposures, worth, merge_count - required
+    )
+    hidden = np.zeros(BYTE_COUNT + merge_count, bool)
+    hidden[order] = True
+    return hidden
+
+
+def choose_visibility(
+    extend: Extend,
+    required: int,
+    *,
+    sources: SourceCounts | Sequence[Applied] = (),
+    validation: ChunkCounts | Applied | None = None,
+    candidate_ratio: float = CANDIDATE_RATIO,
+    discount: Discount | None = None,
+    max_train_vocab: int | None = None,
+) -> AutoChoice:
+    """Choose how many merges to retain and which of their tokens to hide.
+
+    Args:
+        extend: Makes merges known, see :mod:`prunedbpe.visibility.reallocate`.
+        required: How many learned tokens must be visible.
+        sources: The sources of the corpus, counted, or what the merges of ``extend`` do to each.
+        validation: Text the user cares about, counted or replayed; its length then decides.
+        candidate_ratio: Merges to retain per required one, where nothing is validated.
+        discount: How far to distrust the corpus; where validated, both with and without is tried.
+        max_train_vocab: Upper bound of bytes and learned tokens.
+
+    Raises:
+        InsufficientCandidatesError: Fewer pairs occur twice than tokens must be visible.
+    """
+    limit = None if max_train_vocab is None else max_train_vocab - BYTE_COUNT
+    if candidate_ratio < 1:
+        raise SettingsError(f"candidate_ratio is {candidate_ratio}", hint="give 1 or more")
+    ratio = max(VALIDATED_RATIOS) if validation is not None else candidate_ratio
+    wanted = int(required * ratio) if limit is None else min(int(required * ratio), limit)
+    merges = extend(max(wanted, required))
+    if len(merges) < required:
+        raise InsufficientCandidatesError(
+            f"{len(merges)} merges are known, {required} learned tokens must be visible, and "
+            + ("no pair is left that occurs twice" if merges.exhausted else "no more were learned"),
+            hint="lower the vocabulary size, learn more merges, or use a larger corpus",
+        )
+    available = min(len(merges), max(wanted, required))
+    if isinstance(sources, SourceCounts):
+        sources = [replay(merges, table) for table in sources.tables]
+    if isinstance(validation, ChunkCounts):
+        validation = replay(merges, validation)
+    report: Settings = {
+        "candidates_learned": len(merges),
+        "sources": len(sources),
+        "stopped": _why_stopped(merges, available, wanted, limit),
+    }
+    if validation is None:
+        discount = discount or Discount()
+        worth = prices(merges, available, required, sources, discount)
+        hidden = hide(merges, merges.applied, available, required, worth)
+        report |= {"chosen_by": "rule", **_describe(available, required, discount)}
+        return AutoChoice(hidden, report)
+
+    tried = list(_validated(merges, available, required, sources, validation, discount))
+    length, _, hidden, description = min(tried, key=lambda choice: choice[:2])
+    report |= {
+        "chosen_by": "validation",
+        **description,
+        "validation_length": length,
+        "validation_standard_length": total_tokens(validation, required),
+        "tried": [
+            {**description, "validation_length": length} for length, *_, description in tried
+        ],
+    }
+    return AutoChoice(hidden, report)
+
+
+def _validated(
+    merges: MergeTable,
+    available: int,
+    required: int,
+    sources: Sequence[Applied],
+    validation: Applied,
+    discount: Discount | None,
+) -> Iterator[tuple[int, int, BoolArray, Settings]]:
+    """Every choice worth trying: length on the text to validate on, merges, hidden, what it is."""
+    counts = sorted({min(int(required * ratio), available) for ratio in VALIDATED_RATIOS})
+    for merge_count in counts:
+        for tried in [NO_DISCOUNT, discount or Discount()]:
+            worth = prices(merges, merge_count, required, sources, tried)
+            hidden = hide(merges, merges.applied, merge_count, required, worth)
+            length = encoded_length(merges.pairs, validation, hidden)
+            yield length, merge_count, hidden, _describe(merge_count, required, tried)
+    for text in VALIDATED_THRESHOLDS:
+        try:
+            table, min_exposure = reallocate(
+                lambda _: merges.head(available), required, Threshold.parse(text)
+            )
+        except InsufficientCandidatesError:
+            return
+        exposures = exposure(table.pairs, table.applied)[BYTE_COUNT:]
+        decided = decide_visibility(exposures, required, min_exposure)
+        merge_count = int((decided < 2).sum())
+        hidden = np.zeros(BYTE_COUNT + merge_count, bool)
+        hidden[BYTE_COUNT:] = decided[:merge_count] == 1
+        length = encoded_length(merges.pairs, validation, hidden)
+        yield length, merge_count, hidden, {"candidates": merge_count, "threshold": text}
+
+
+def _describe(merge_count: int, required: int, discount: Discount) -> Settings:
+    return {
+        "candidates": merge_count,
+        "candidate_ratio": round(merge_count / required, 4) if required else 1.0,
+        "spread_exponent": discount.spread_exponent,
+        "newcomer_discount": discount.newcomer,
+    }
+
+
+def _why_stopped(merges: MergeTable, available: int, wanted: int, limit: int | None) -> str:
+    if available < wanted:
+        return "no pair is left that occurs twice" if merges.exhausted else "no more merges given"
+    return "max_train_vocab reached" if available == limit else "enough candidates"
