@@ -12,6 +12,8 @@ from prunedbpe.errors import PrunedBPEError
 from prunedbpe.learn import Applied, Learner, MergeTable, learn, replay
 from prunedbpe.pretokenize import Pretokenizer, pretokenize
 from prunedbpe.pruning import prune
+from prunedbpe.retargeting import id_map, retarget
+from prunedbpe.sweeping import sweep
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.train import train
 from prunedbpe.types import Rank, TokenId, Visibility
@@ -37,10 +39,13 @@ __all__ = [
     "Vocabulary",
     "count",
     "count_by_source",
+    "id_map",
     "learn",
     "pretokenize",
     "prune",
     "reduce_counts",
     "replay",
+    "retarget",
+    "sweep",
     "train",
 ]
