@@ -107,7 +107,9 @@ def train(
 
     checkpointer = None
     if run is not None:
-        checkpointer = Checkpointer(run, every_seconds=checkpoint_seconds, at=checkpoint_at)
+        checkpointer = Checkpointer(
+            run.save_merges, every_seconds=checkpoint_seconds, at=checkpoint_at
+        )
     validation_counts = None
     if validation is not None:
         validation_counts = count(validation, pretokenizer=cut, threads=threads, progress=progress)
@@ -120,6 +122,64 @@ def train(
         special_tokens=special_tokens,
         max_train_vocab=max_train_vocab,
         sources=by_source or (),
+        validation=validation_counts,
+        candidate_ratio=candidate_ratio,
+    )
+
+
+def prune_run(
+    run_dir: str | Path,
+    vocab_size: int,
+    *,
+    threshold: ThresholdLike = "40%",
+    special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+    max_train_vocab: int | None = None,
+    validation: CorpusInput | Corpus | None = None,
+    candidate_ratio: float = CANDIDATE_RATIO,
+    threads: int | None = None,
+    checkpoint_seconds: float = 30.0,
+    progress: Progress = SILENT,
+) -> Tokenizer:
+    """Make a tokenizer out of a run directory, learning on only if the run has too few merges.
+
+    Args:
+        run_dir: What :func:`train` kept there.
+        vocab_size: As for :func:`train`, and so are the others.
+        threshold: As for :func:`train`. With ``"auto"``, a run that was not counted by source
+            tells nothing of how far tokens are spread.
+        special_tokens: As for :func:`train`.
+        max_train_vocab: As for :func:`train`.
+        validation: As for :func:`train`.
+        candidate_ratio: As for :func:`train`.
+        threads: As for :func:`train`.
+        checkpoint_seconds: As for :func:`train`.
+        progress: Who watches.
+
+    Raises:
+        FormatError: The directory holds no run, or one that was stopped while it was counting.
+        InsufficientCandidatesError: Too few tokens reach the threshold; checkpoints are kept.
+    """
+    run = RunDirectory(run_dir)
+    run.check_counted()
+    counts = ChunkCounts.load(run.counts_path)
+    validation_counts = None
+    if validation is not None:
+        validation_counts = count(
+            validation, pretokenizer=counts.pretokenizer, threads=threads, progress=progress
+        )
+    return tokenizer_of(
+        extend_by_learning(
+            counts,
+            run.merges(),
+            threads=threads,
+            progress=progress,
+            checkpointer=Checkpointer(run.save_merges, every_seconds=checkpoint_seconds),
+        ),
+        vocab_size,
+        threshold=threshold,
+        special_tokens=special_tokens,
+        max_train_vocab=max_train_vocab,
+        sources=run.known_sources() if threshold == "auto" else (),
         validation=validation_counts,
         candidate_ratio=candidate_ratio,
     )

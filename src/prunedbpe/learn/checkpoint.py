@@ -19,11 +19,12 @@ from pathlib import Path
 
 from prunedbpe.corpus import Corpus
 from prunedbpe.count import ChunkCounts, SourceCounts
-from prunedbpe.errors import RunMismatchError
+from prunedbpe.errors import FormatError, RunMismatchError
 from prunedbpe.files import read_json, write_json
 from prunedbpe.learn.learner import Learner
 from prunedbpe.learn.merges import MergeTable
 from prunedbpe.pretokenize import Pretokenizer
+from prunedbpe.progress import SILENT, Progress
 from prunedbpe.types import Settings
 
 FORMAT = "prunedbpe run"
@@ -78,6 +79,19 @@ class RunDirectory:
             for path in [self.sources_path / "sources.json", *self.sources_path.glob("*.parquet")]:
                 path.unlink(missing_ok=True)
 
+    def check_counted(self) -> None:
+        """Refuse a directory that has no counts to go on from.
+
+        Raises:
+            FormatError: It holds no run, or one that was stopped while it was counting.
+        """
+        for path in (self.settings_path, self.counts_path):
+            if not path.is_file():
+                raise FormatError(
+                    f"{self.folder}: no run to go on from, {path.name} is missing",
+                    hint="give a run directory that `prunedbpe train --run-dir` has filled",
+                )
+
     def counts(self, count: Callable[[], ChunkCounts]) -> ChunkCounts:
         """The counts of this run: loaded if they are there, counted and saved otherwise."""
         if self.counts_path.exists():
@@ -105,6 +119,11 @@ class RunDirectory:
         """The counts of each source, for automatic visibility."""
         return self.folder / "sources"
 
+    def known_sources(self) -> SourceCounts | tuple[()]:
+        """The counts by source, if the run was counted so."""
+        known = (self.sources_path / "sources.json").exists()
+        return SourceCounts.load(self.sources_path) if known else ()
+
     def sources(self, count: Callable[[], SourceCounts]) -> SourceCounts:
         """The counts by source: loaded if they are there, counted and saved otherwise."""
         if (self.sources_path / "sources.json").exists():
@@ -127,15 +146,19 @@ class Checkpointer:
     """Saves a learner's merges every so often, and when it reaches chosen sizes.
 
     Args:
-        run: Where to save.
+        save: Writes a checkpoint.
         every_seconds: The interval.
         at: Merge counts at which to save as well.
     """
 
     def __init__(
-        self, run: RunDirectory, *, every_seconds: float = 30.0, at: Collection[int] = ()
+        self,
+        save: Callable[[MergeTable], None],
+        *,
+        every_seconds: float = 30.0,
+        at: Collection[int] = (),
     ) -> None:
-        self._run = run
+        self._save = save
         self._every_seconds = every_seconds
         self._at = sorted(at)
         self._saved_at = time.monotonic()
@@ -149,9 +172,72 @@ class Checkpointer:
 
     def save(self, merges: MergeTable) -> None:
         """Save now."""
-        self._run.save_merges(merges)
+        self._save(merges)
         self._saved_at = time.monotonic()
         self._saved_count = len(merges)
+
+
+def learn_to_file(
+    counts: ChunkCounts,
+    merge_count: int,
+    path: str | Path,
+    *,
+    resume: bool = True,
+    threads: int | None = None,
+    every_seconds: float = 30.0,
+    progress: Progress = SILENT,
+) -> MergeTable:
+    """Learn merges into a file that is a checkpoint at any moment, and go on from what it holds.
+
+    Args:
+        counts: The corpus.
+        merge_count: How many merges in all; a file that holds more stays as it is.
+        path: Where the merges go, as Parquet.
+        resume: Whether to go on from the file, or to start it over.
+        threads: One per core by default.
+        every_seconds: Interval between two checkpoints; an interruption writes one too.
+        progress: Who watches.
+
+    Returns:
+        The merges the file holds now.
+
+    Raises:
+        RunMismatchError: The file holds merges learned on other counts.
+
+    >>> import tempfile
+    >>> counts = ChunkCounts.from_mapping({b"hat": 3, b"that": 2})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "merges.parquet")
+    ...     [len(learn_to_file(counts, merge_count, path)) for merge_count in (1, 3, 2)]
+    [1, 3, 3]
+    """
+    path = Path(path)
+    known = MergeTable.load(path) if resume and path.exists() else None
+    if known is not None:
+        if known.counts_digest != counts.digest:
+            raise RunMismatchError(
+                f"{path} holds {len(known)} merges learned on other counts: of "
+                f"{_corpus_in_words(known)} there, {_corpus_in_words(counts)} here",
+                hint="give another output file, or start this one over with --no-resume",
+            )
+        if len(known) >= merge_count or known.exhausted:
+            return known
+    checkpointer = Checkpointer(lambda merges: merges.save(path), every_seconds=every_seconds)
+    learner = Learner(counts, known, threads=threads, progress=progress, after_step=checkpointer)
+    try:
+        learner.reach(merge_count)
+    finally:
+        if known is None or len(learner) > len(known):
+            checkpointer.save(learner.merges)
+    return learner.merges
+
+
+def _corpus_in_words(table: MergeTable | ChunkCounts) -> str:
+    corpus = table.corpus
+    return (
+        f"{corpus.documents} documents with {corpus.bytes} bytes "
+        f"cut by {table.pretokenizer.describe()}"
+    )
 
 
 def describe_run(corpus: Corpus, pretokenizer: Pretokenizer) -> Settings:

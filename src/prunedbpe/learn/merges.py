@@ -103,13 +103,21 @@ class MergeTable:
         return spelled
 
     @classmethod
-    def from_pairs(cls, pairs: list[tuple[int, int]]) -> MergeTable:
-        """Merges without a corpus: they can be replayed on one."""
+    def from_pairs(
+        cls, pairs: list[tuple[int, int]], pretokenizer: Pretokenizer | None = None
+    ) -> MergeTable:
+        """Merges without a corpus: they can be replayed on one.
+
+        Args:
+            pairs: Left and right rank of each merge.
+            pretokenizer: What cut the corpus they come from; the paper's by default.
+        """
         zeros = np.zeros(len(pairs), np.int64)
         return cls(
             np.array(pairs, np.uint32).reshape(-1, 2),
             zeros,
             Applied(np.zeros(BYTE_COUNT, np.int64), zeros),
+            pretokenizer or Pretokenizer("paper"),
         )
 
     def head(self, merge_count: int) -> MergeTable:

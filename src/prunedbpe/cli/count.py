@@ -1,0 +1,79 @@
+"""``prunedbpe count``: corpus -> chunk counts; and the counts of shards -> those of the whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from prunedbpe.cli import options
+from prunedbpe.cli.messages import put_json, tell, tell_facts
+from prunedbpe.cli.summary import corpus_facts
+from prunedbpe.corpus import Corpus
+from prunedbpe.count import ChunkCounts, count, reduce_counts
+
+
+def command(
+    corpus: options.Inputs,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Parquet file to write.", show_default=False)
+    ],
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INDEX/COUNT", help="Count one part of the corpus; of 8 they are 0/8 to 7/8."
+        ),
+    ] = None,
+    reduce: Annotated[
+        bool,
+        typer.Option(
+            "--reduce", help="The inputs are tables of all shards, in any order: add them up."
+        ),
+    ] = False,
+    pretokenizer: options.PretokenizerName = "paper",
+    text_field: options.TextField = "text",
+    nfc: options.Nfc = False,
+    strict: options.Strict = False,
+    threads: options.Threads = None,
+    progress: options.ProgressOption = None,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Count the chunks of a corpus, or of a shard of it.
+
+    \b
+    prunedbpe count texts/ -o counts.parquet
+    prunedbpe count texts/ --shard 0/2 -o a.parquet    # on one machine
+    prunedbpe count texts/ --shard 1/2 -o b.parquet    # on another
+    prunedbpe count --reduce a.parquet b.parquet -o counts.parquet
+    """
+    options.prepare_file(output)
+    if reduce:
+        if shard is not None:
+            raise typer.BadParameter("--shard and --reduce exclude each other")
+        counts = reduce_counts([ChunkCounts.load(path) for path in corpus])
+    else:
+        texts = Corpus(
+            corpus,
+            text_field=text_field,
+            normalize=nfc,
+            strict=strict,
+            shard=None if shard is None else options.parse_shard(shard),
+        )
+        watcher = options.choose_progress(progress, quiet=quiet)
+        counts = count(texts, pretokenizer=pretokenizer, threads=threads, progress=watcher)
+    counts.save(output)
+    if not quiet:
+        tell_facts([*corpus_facts(counts.corpus), ("unique chunks", f"{len(counts):,}")])
+        tell(f"counts written to {output}")
+    if as_json:
+        put_json(
+            {
+                "chunks": len(counts),
+                "digest": counts.digest,
+                "pretokenizer": counts.pretokenizer.describe(),
+                "shard": [counts.shard.index, counts.shard.count] if counts.shard else None,
+                "corpus": counts.corpus.as_settings(),
+            }
+        )

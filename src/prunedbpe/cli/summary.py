@@ -1,0 +1,66 @@
+"""What ``train`` and ``prune`` tell when they are done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prunedbpe.cli.messages import put_json, tell, tell_facts
+from prunedbpe.corpus import CorpusReport
+from prunedbpe.export.native import SETTINGS_FILE
+from prunedbpe.files import read_json
+from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.types import Settings
+
+_NAMED_FILES = 20
+
+
+def show_tokenizer(tokenizer: Tokenizer, folder: Path, *, quiet: bool, as_json: bool) -> None:
+    """Tell how a tokenizer came out, and print its settings where a program reads them."""
+    corpus = CorpusReport.from_settings(tokenizer.training["corpus"])
+    if not quiet:
+        tell_facts([*corpus_facts(corpus), *_tokenizer_facts(tokenizer)])
+        tell(f"tokenizer written to {folder}")
+    if as_json:
+        put_json(read_json(folder / SETTINGS_FILE))
+
+
+def corpus_facts(corpus: CorpusReport) -> list[tuple[str, str]]:
+    """The figures of a corpus, for a summary."""
+    facts = [
+        ("documents", f"{corpus.documents:,}"),
+        ("bytes", f"{corpus.bytes:,}"),
+        ("skipped files", _skipped_files(corpus)),
+    ]
+    if corpus.skipped_lines:
+        facts.append(("skipped lines", f"{corpus.skipped_lines:,}"))
+    if corpus.replaced_documents:
+        facts.append(("repaired documents", f"{corpus.replaced_documents:,}"))
+    return facts
+
+
+def _skipped_files(corpus: CorpusReport) -> str:
+    if not corpus.skipped:
+        return "0"
+    more = len(corpus.skipped) - _NAMED_FILES
+    names = [*corpus.skipped[:_NAMED_FILES], *([f"and {more:,} more"] if more > 0 else [])]
+    return f"{len(corpus.skipped):,}, not UTF-8: {', '.join(names)}"
+
+
+def compare_lengths(training: Settings) -> str:
+    """Encoded length against Standard BPE, in words."""
+    length, standard = training["encoded_length"], training["standard_encoded_length"]
+    if not standard:
+        return f"{length:,} tokens"
+    percent = 100 * (length - standard) / standard
+    return f"{length:,} tokens, {percent:+.3f}% against Standard BPE ({standard:,})"
+
+
+def _tokenizer_facts(tokenizer: Tokenizer) -> list[tuple[str, str]]:
+    training = tokenizer.training
+    return [
+        ("vocabulary", f"{tokenizer.vocab_size:,}"),
+        ("boundary frequency", f"{training['boundary_frequency']:,}"),
+        ("min exposure", f"{training['min_exposure']:,} (threshold {training['threshold']})"),
+        ("internal tokens", f"{tokenizer.vocabulary.internal_count:,}"),
+        ("encoded length", compare_lengths(training)),
+    ]

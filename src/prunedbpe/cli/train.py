@@ -1,0 +1,78 @@
+"""``prunedbpe train``: corpus -> tokenizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from prunedbpe.cli import options
+from prunedbpe.cli.exits import InterruptedWork
+from prunedbpe.cli.summary import show_tokenizer
+from prunedbpe.corpus import Corpus
+from prunedbpe.train import train
+from prunedbpe.visibility.prune import required_tokens
+
+
+def command(
+    corpus: options.Inputs,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the tokenizer.", show_default=False)
+    ],
+    vocab_size: options.VocabSize,
+    threshold: options.ThresholdText = "40%",
+    pretokenizer: options.PretokenizerName = "paper",
+    special_token: options.SpecialTokens = None,
+    no_special_tokens: options.NoSpecialTokens = False,
+    max_train_vocab: options.MaxTrainVocab = None,
+    run_dir: Annotated[
+        Path | None,
+        typer.Option(help="Keep counts and checkpoints here, and go on from what is there."),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume/--no-resume", help="Go on in the run directory, or start it over."),
+    ] = True,
+    checkpoint_seconds: options.CheckpointSeconds = 30.0,
+    checkpoint_at: options.CheckpointAt = None,
+    text_field: options.TextField = "text",
+    nfc: options.Nfc = False,
+    strict: options.Strict = False,
+    threads: options.Threads = None,
+    progress: options.ProgressOption = None,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Train a tokenizer: corpus to tokenizer, in one go.
+
+    \b
+    prunedbpe train texts/ --vocab-size 16000 --threshold 40% -o tok
+    prunedbpe train texts/ --vocab-size 16000 --run-dir run -o tok   # can be stopped and resumed
+    """
+    special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
+    texts = Corpus(corpus, text_field=text_field, normalize=nfc, strict=strict)
+    options.prepare_folder(output)
+    try:
+        tokenizer = train(
+            texts,
+            vocab_size,
+            threshold=threshold,
+            pretokenizer=pretokenizer,
+            special_tokens=special_tokens,
+            max_train_vocab=max_train_vocab,
+            threads=threads,
+            run_dir=run_dir,
+            resume=resume,
+            checkpoint_seconds=checkpoint_seconds,
+            checkpoint_at=[required_tokens(size, special_tokens) for size in checkpoint_at or ()],
+            progress=options.choose_progress(progress, quiet=quiet),
+        )
+    except KeyboardInterrupt:
+        if run_dir is None:
+            raise InterruptedWork("with --run-dir a run can be stopped and gone on with") from None
+        raise InterruptedWork(
+            f"what was done is kept in {run_dir}: run the same command again to go on"
+        ) from None
+    tokenizer.save(output)
+    show_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
