@@ -174,14 +174,14 @@ def find_rank(tokenizer: Tokenizer, rank: int) -> int:
 
 def tokens_built_on(vocabulary: Vocabulary, rank: int) -> BoolArray:
     """By rank, whether a token has this one inside, at any depth; itself excluded."""
-    inside = np.zeros(len(vocabulary.visible), bool)
+    inside = bytearray(len(vocabulary.visible))  # single items of an array are slow to reach
     inside[rank] = True
     first = max(rank + 1, BYTE_COUNT)
     for parent, (left, right) in enumerate(vocabulary.pairs[first - BYTE_COUNT :].tolist(), first):
         if inside[left] or inside[right]:
             inside[parent] = True
     inside[rank] = False
-    return inside
+    return np.frombuffer(inside, bool)
 
 
 def internal_tokens(

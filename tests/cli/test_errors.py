@@ -1,0 +1,115 @@
+"""Errors: one line and a hint, the right exit code, no traceback unless asked for."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import prunedbpe.cli.decode
+
+
+def test_unknown_verb(cli):
+    ended = cli("trian", code=2)
+    assert ended.err == (
+        "error: No such command 'trian'. Did you mean 'train'?\nhint: see prunedbpe --help\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["train"], "CORPUS"),
+        (["train", "x.txt", "-o", "tok"], "--vocab-size"),
+        (["train", "x.txt", "-o", "tok", "--vocab-size", "many"], "--vocab-size"),
+        (["train", "x.txt", "-o", "tok", "--vocab-size", "500", "--progress", "loud"], "loud"),
+        (["learn", "c.parquet", "--merges", "-1", "-o", "m.parquet"], "--merges"),
+        (["count", "x", "--reduce", "--shard", "0/2", "-o", "c.parquet"], "--reduce"),
+        (["encode", "tok", "--no-such-option"], "--no-such-option"),
+    ],
+)
+def test_wrong_usage(cli, words, named, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ended = cli(*words, code=2)
+    assert not ended.out
+    error, hint = ended.err.splitlines()
+    assert error.startswith("error: ") and named in error
+    assert hint == f"hint: see prunedbpe {words[0]} --help"
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("train {x}/none --vocab-size 500 -o {x}/tok", "none: no such file or folder"),
+        ("train {a} --vocab-size 200 -o {x}/tok", "vocab_size=200"),
+        ("train {a} --vocab-size 500 --threshold much -o {x}/tok", "'much'"),
+        ("train {a} --vocab-size 500 --pretokenizer papre -o {x}/tok", "papre"),
+        ("train {a} --vocab-size 500 -o {a}", "a file is in the way"),
+        ("train {a} --vocab-size 500 --special-token <a> --special-token <a> -o {x}/tok", "<a>"),
+        (
+            "train {a} --vocab-size 500 --special-token <a> --no-special-tokens -o {x}/tok",
+            "--no-special-tokens",
+        ),
+        ("train {c} --vocab-size 500 --strict -o {x}/tok", "bad.txt: not UTF-8 at byte 3"),
+        ("train {a} --vocab-size 500 --max-train-vocab 300 -o {x}/tok", "max_train_vocab=300"),
+        ("train {a} --vocab-size 500 --threshold 1000000 -o {x}/tok", "240 are needed"),
+        ("train {a} --vocab-size 900000 -o {x}/tok", "no pair occurs twice"),
+        ("count {a} --shard 8/8 -o {x}/c.parquet", "shard 8 of 8"),
+        ("count {a} --shard third -o {x}/c.parquet", "INDEX/COUNT"),
+        ("count {a} -o {x}", "is a folder"),
+        ("count --reduce {a} -o {x}/c.parquet", "a.txt: not a Parquet file"),
+        ("learn {x}/none.parquet --merges 9 -o {x}/m.parquet", "none.parquet: no such file"),
+        ("prune {x}/none.parquet --vocab-size 500 -o {x}/tok", "none.parquet: no such file"),
+        ("prune {c} --vocab-size 500 -o {x}/tok", "no run to go on from"),
+        ("encode {x}/none {a}", "none: no such folder"),
+        ("encode {t} {a} --allow-special <none>", "'<none>' is no special token"),
+        ("decode {t} {x}/none", "none: No such file"),
+        ("decode {t} {a}", "a.txt, line 1: not token ids"),
+        ("inspect {t} --token qqq", "no token spells 'qqq'"),
+        ("inspect {t} --id 99999", "token id 99999 does not exist"),
+        ("inspect {t} --rank 99999", "rank 99999"),
+        ("inspect {t} --hex xy", "not hexadecimal"),
+    ],
+)
+def test_errors_name_the_thing_and_end_with_1(cli, words, named, corpus, trained, tmp_path):
+    places = {"a": corpus / "a.txt", "c": corpus, "t": trained / "tok", "x": tmp_path}
+    ended = cli(*words.format(**places).split(), code=1)
+    assert not ended.out
+    assert ended.err.startswith("error: ")
+    assert named in ended.err
+
+
+def test_an_unexpected_error_is_one_line_unless_debug(cli, trained, monkeypatch, capfdbinary):
+    def fail(*_: object) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setattr(prunedbpe.cli.decode, "_decode_stream", fail)
+    ended = cli("decode", trained / "tok", code=1)
+    error, hint = ended.err.splitlines()
+    assert error == "error: unexpected KeyError: 'lost'" and "--debug" in hint
+
+    for words, variable in (
+        (["--debug", "decode", trained / "tok"], "0"),
+        (["decode", trained / "tok", "--debug"], "0"),
+        (["decode", trained / "tok"], "1"),
+    ):
+        monkeypatch.setenv("PRUNEDBPE_DEBUG", variable)
+        with pytest.raises(AssertionError, match="Traceback"):
+            cli(*words, code=1)
+
+
+def test_a_closed_pipe_is_no_error(trained, tmp_path):
+    Path(tmp_path, "long.txt").write_text("one two three\n" * 50_000)
+    program = f"{sys.executable} -m prunedbpe encode {trained}/tok {tmp_path}/long.txt | head -1"
+    ended = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.startswith('{"ids": [') and not ended.stderr
+
+
+def test_no_colour_into_a_file_and_none_against_no_color(cli, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert "\x1b" not in cli("trian", code=2).err
+    monkeypatch.delenv("NO_COLOR")
+    assert "\x1b[" in cli("trian", code=2).err

@@ -1,0 +1,157 @@
+"""``train`` and its run directory: what it writes and tells, and going on after any stop."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_helpers import make_text, same_tokenizer
+
+from prunedbpe import Learner, Tokenizer, train
+
+
+def test_the_command_is_the_function(cli, corpus, tmp_path):
+    ended = cli("train", corpus, "--vocab-size", 500, "--threshold", "30%", "-o", tmp_path / "tok")
+    train([corpus], 500, threshold="30%").save(tmp_path / "same")
+    assert same_tokenizer(tmp_path / "tok", tmp_path / "same")
+    assert not ended.out
+
+
+def test_the_summary_tells_what_was_read_and_what_came_out(cli, corpus, tmp_path):
+    ended = cli("train", corpus, "--vocab-size", 500, "-o", tmp_path / "tok")
+    told = dict(line.split("  ", 1) for line in ended.err.splitlines() if "  " in line)
+    training = Tokenizer.load(tmp_path / "tok").training
+    assert told["documents"].strip() == "1,200"
+    assert told["bytes"].strip() == f"{training['corpus']['bytes']:,}"
+    assert told["skipped files"].strip() == f"1, not UTF-8: {corpus}/bad.txt"
+    assert told["min exposure"].strip() == f"{training['min_exposure']} (threshold 40%)"
+    assert f"{training['encoded_length']:,} tokens, -" in told["encoded length"]
+    assert f"warning: {corpus}/bad.txt: skipped, not UTF-8 at byte 3\n" in ended.err
+    assert "boundary frequency" in told and "internal tokens" in told
+
+
+def test_json_is_the_settings_file(cli, corpus, tmp_path):
+    words = ["train", corpus, "--vocab-size", 500, "-o", tmp_path / "tok", "--json", "-q"]
+    settings = cli(*words).json
+    assert settings == json.loads((tmp_path / "tok" / "prunedbpe.json").read_text())
+    assert settings["training"]["corpus"]["skipped"] == [f"{corpus}/bad.txt"]
+
+
+def test_quiet_leaves_only_warnings(cli, corpus, tmp_path):
+    ended = cli("train", corpus, "--vocab-size", 400, "-q", "-o", tmp_path / "tok")
+    assert [line.split(":")[0] for line in ended.err.splitlines()] == ["warning"]
+
+
+def test_progress_as_json_lines(cli, corpus, tmp_path):
+    words = ["train", corpus / "a.txt", "--vocab-size", 400, "-q", "--progress", "json"]
+    events = [json.loads(line) for line in cli(*words, "-o", tmp_path / "t").err.splitlines()]
+    assert {event["task"] for event in events} == {"Counting", "Learning"}
+    assert all(event["finished"] for event in events)
+
+
+@pytest.mark.parametrize(
+    ("words", "special_tokens"),
+    [
+        ([], ["<_EOS_>", "<_SOS_>", "<_SEP_>", "<_PAD_>"]),
+        (["--special-token", "<a>", "--special-token", "<b>"], ["<a>", "<b>"]),
+        (["--no-special-tokens"], []),
+    ],
+)
+def test_special_tokens(cli, corpus, tmp_path, words, special_tokens):
+    cli("train", corpus / "a.txt", "--vocab-size", 300, *words, "-o", tmp_path / "tok")
+    assert list(Tokenizer.load(tmp_path / "tok").special_tokens) == special_tokens
+
+
+def test_how_text_is_read_can_be_chosen(cli, tmp_path):
+    lines = [{"body": "cafe\u0301 café"}] * 3
+    Path(tmp_path, "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    words = ["--text-field", "body", "--nfc", "--pretokenizer", r"\w+|\s+", "--threads", 2]
+    words += ["--threshold", 0]
+    cli("train", tmp_path / "a.jsonl", *words, "--vocab-size", 263, "-o", tmp_path / "tok")
+    tok = Tokenizer.load(tmp_path / "tok")
+    assert tok.pretokenizer.pattern == r"\w+|\s+"
+    assert tok.vocab_bytes()[256:259] == [b"ca", b"caf", b"caf\xc3"]
+
+
+def test_standard_input(cli, corpus, tmp_path):
+    text = (corpus / "a.txt").read_bytes()
+    cli("train", "-", "--vocab-size", 400, "-o", tmp_path / "piped", stdin=text)
+    cli("train", corpus / "a.txt", "--vocab-size", 400, "-o", tmp_path / "read")
+    assert (tmp_path / "piped/vocab.txt").read_bytes() == (tmp_path / "read/vocab.txt").read_bytes()
+
+
+# Run directories
+
+
+def test_another_corpus_and_other_settings_are_refused_by_name(cli, corpus, trained, tmp_path):
+    words = ["--vocab-size", 500, "--run-dir", trained / "run", "-o", tmp_path / "tok"]
+    ended = cli("train", corpus / "b.txt", *words, code=1)
+    assert "holds another run: its corpus has" in ended.err
+    assert f"where this one has {corpus}/b.txt" in ended.err and "--no-resume" in ended.err
+    ended = cli("train", corpus, "--pretokenizer", "gpt2", *words, code=1)
+    assert "pretokenizer is" in ended.err and "'gpt2'" in ended.err
+
+
+def test_no_resume_starts_over(cli, corpus, tmp_path):
+    words = ["--vocab-size", 400, "--run-dir", tmp_path / "run", "-q", "-o"]
+    cli("train", corpus / "a.txt", *words, tmp_path / "a")
+    cli("train", corpus / "b.txt", "--no-resume", *words, tmp_path / "b")
+    train(corpus / "b.txt", 400).save(tmp_path / "same")
+    assert same_tokenizer(tmp_path / "b", tmp_path / "same")
+
+
+def test_the_same_run_serves_other_sizes(cli, corpus, trained, tmp_path, monkeypatch):
+    monkeypatch.setattr(Learner, "__init__", lambda *_, **__: pytest.fail("learned again"))
+    words = ["--vocab-size", 400, "--threshold", 0, "--run-dir", trained / "run"]
+    cli("train", corpus, *words, "-o", tmp_path / "tok")
+    assert Tokenizer.load(tmp_path / "tok").vocab_size == 400
+
+
+@pytest.mark.parametrize("with_run", [True, False])
+def test_ctrl_c_tells_how_to_go_on_and_loses_nothing(cli, corpus, tmp_path, monkeypatch, with_run):
+    whole = Learner.reach
+
+    def interrupted(self: Learner, merge_count: int) -> int:
+        whole(self, min(merge_count, 100))
+        raise KeyboardInterrupt
+
+    words = ["train", corpus, "--vocab-size", 500, "-o", tmp_path / "tok"]
+    words += ["--run-dir", tmp_path / "run"] if with_run else []
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "reach", interrupted)
+        ended = cli(*words, code=130)
+    assert "error: interrupted" in ended.err
+    assert ("again to go on" if with_run else "--run-dir") in ended.err
+    assert (tmp_path / "run" / "merges.parquet").exists() == with_run
+    cli(*words)
+    train([corpus], 500).save(tmp_path / "same")
+    assert same_tokenizer(tmp_path / "tok", tmp_path / "same")
+
+
+def test_killed_at_any_moment_and_run_again_ends_the_same(tmp_path):
+    Path(tmp_path, "text.txt").write_text(make_text(9, 20_000), encoding="utf-8")
+    run_dir = tmp_path / "run"
+    command = [sys.executable, "-m", "prunedbpe", "train", str(tmp_path / "text.txt"), "-q"]
+    # Without a pretokenizer every line is a chunk of its own: work enough to be killed at.
+    command += ["--vocab-size", "6000", "--pretokenizer", "none", "-o", str(tmp_path / "tok")]
+    command += ["--checkpoint-seconds", "0", "--run-dir", str(run_dir)]
+
+    def kill_after(seconds: float, landmark: Path) -> None:
+        process = subprocess.Popen(command)
+        while process.poll() is None and not landmark.exists():
+            time.sleep(0.001)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    moment = random.Random(os.urandom(8)).random()
+    kill_after(0.2 * moment, run_dir / "run.json")  # while it counts, or begins to learn
+    kill_after(0.2 * moment, run_dir / "merges.parquet")  # while it learns
+    subprocess.run(command, check=True)
+    train(tmp_path / "text.txt", 6000, pretokenizer="none").save(tmp_path / "same")
+    assert same_tokenizer(tmp_path / "tok", tmp_path / "same"), moment
