@@ -109,12 +109,12 @@ def describe_token(
     """Everything about one token.
 
     >>> import prunedbpe
-    >>> tok = prunedbpe.train(["hat that hat that"], vocab_size=264, threshold=1)
-    >>> report = describe_token(tok, find_token(tok, b"at"))
+    >>> tok = prunedbpe.train(["hat hat hat"], vocab_size=262, threshold=1)
+    >>> report = describe_token(tok, find_token(tok, b"ha"))
     >>> report.rank, report.visibility, report.parts, report.expansion
-    (256, 'internal', (97, 116), [97, 116])
+    (256, 'internal', (104, 97), [104, 97])
     >>> [tok.vocabulary.strings[rank] for rank in report.leads_to]
-    [b'hat', b' that']
+    [b'hat', b' hat']
     """
     vocabulary = tokenizer.vocabulary
     rank = tokenizer.rank(token_id)
