@@ -92,7 +92,10 @@ def retarget(
             "domain_length": length,
             "domain_standard_length": total_tokens(applied, required),
         },
+        "boundary_frequency": int(merges.frequencies[required - 1]) if required else 0,
         "corpus": merges.corpus.as_settings(),
+        "encoded_length": encoded_length(merges.pairs, merges.applied, hidden),
+        "standard_encoded_length": total_tokens(merges.applied, required),
     }
     vocabulary = Vocabulary(merges.pairs[:retained].copy(), ~hidden, special_tokens)
     return Tokenizer(vocabulary, merges.pretokenizer, training)

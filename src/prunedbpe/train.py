@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
@@ -161,15 +161,14 @@ def prune_run(
     """
     run = RunDirectory(run_dir)
     run.check_counted()
-    counts = ChunkCounts.load(run.counts_path)
     validation_counts = None
     if validation is not None:
         validation_counts = count(
-            validation, pretokenizer=counts.pretokenizer, threads=threads, progress=progress
+            validation, pretokenizer=run.pretokenizer(), threads=threads, progress=progress
         )
     return tokenizer_of(
         extend_by_learning(
-            counts,
+            lambda: ChunkCounts.load(run.counts_path),
             run.merges(),
             threads=threads,
             progress=progress,
@@ -186,7 +185,7 @@ def prune_run(
 
 
 def extend_by_learning(
-    counts: ChunkCounts,
+    counts: ChunkCounts | Callable[[], ChunkCounts],
     merges: MergeTable | None,
     *,
     threads: int | None = None,
@@ -196,7 +195,7 @@ def extend_by_learning(
     """A function that makes merges known: from those given, else by learning on.
 
     The learner is built only when it is needed: a run that has enough merges never lays out the
-    corpus again.
+    corpus again, and need not even load its counts.
     """
     known = merges
     learner: Learner | None = None
@@ -206,10 +205,16 @@ def extend_by_learning(
         if known is not None and (len(known) >= merge_count or known.exhausted):
             return known
         if learner is None:
+            table = counts() if callable(counts) else counts
             learner = Learner(
-                counts, known, threads=threads, progress=progress, after_step=checkpointer
+                table, known, threads=threads, progress=progress, after_step=checkpointer
             )
-        learner.reach(merge_count)
+        try:
+            learner.reach(merge_count)
+        except KeyboardInterrupt:
+            if checkpointer is not None:  # what was learned since the last checkpoint counts too
+                checkpointer.save(learner.merges)
+            raise
         known = learner.merges
         if checkpointer is not None:
             checkpointer.save(known)

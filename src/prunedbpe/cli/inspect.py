@@ -9,8 +9,9 @@ import typer
 
 from prunedbpe import inspection
 from prunedbpe.cli import options
+from prunedbpe.cli.against import show_comparison
 from prunedbpe.cli.messages import aligned, put, put_json, say
-from prunedbpe.cli.summary import compare_lengths
+from prunedbpe.cli.summary import compare_lengths, visibility_facts
 from prunedbpe.corpus import Corpus
 from prunedbpe.count import count
 from prunedbpe.errors import SettingsError
@@ -38,6 +39,14 @@ def command(
     internal: Annotated[
         bool, typer.Option("--internal", help="List internal tokens, the most exposed first.")
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TOKENIZER",
+            help="Compare with another tokenizer of the same merges: what it hides, what it shows "
+            "instead, and what that is worth on --corpus, or on the corpus of --run.",
+        ),
+    ] = None,
     run: Annotated[
         Path | None,
         typer.Option(
@@ -62,10 +71,14 @@ def command(
     prunedbpe inspect tok
     prunedbpe inspect tok --token " the" --run run
     prunedbpe inspect tok --internal --corpus texts/ --limit 50
+    prunedbpe inspect standard --against tok --corpus texts/
     """
     if sum([token is not None, hex_ is not None, token_id is not None, rank is not None]) > 1:
         raise typer.BadParameter("give only one of --token, --hex, --id and --rank")
     tok = Tokenizer.load(tokenizer)
+    if against is not None:
+        show_comparison(tok, Tokenizer.load(against), run, corpus, limit, threads, as_json)
+        return
     wanted = _find(tok, token, hex_, token_id, rank)
     if internal:
         if wanted is not None:
@@ -134,9 +147,8 @@ def _show_overview(facts: Settings) -> None:
     if training:
         corpus = training["corpus"]
         rows += [
-            ("threshold", f"{training['threshold']}, min exposure {training['min_exposure']:,}"),
             ("boundary frequency", f"{training['boundary_frequency']:,}"),
-            ("trained vocabulary", f"{training['trained_vocab']:,}"),
+            *visibility_facts(training),
             ("corpus", f"{corpus['documents']:,} documents, {corpus['bytes']:,} bytes"),
             ("encoded length", compare_lengths(training)),
         ]

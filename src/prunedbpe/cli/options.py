@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from prunedbpe.errors import SettingsError
 
 if TYPE_CHECKING:
-    from prunedbpe.corpus import Shard
+    from prunedbpe.corpus import Corpus, Shard
     from prunedbpe.progress import Progress
 
 
@@ -63,8 +63,21 @@ ThresholdText = Annotated[
     typer.Option(
         "--threshold",
         metavar="THRESHOLD",
-        help="40% of the boundary token's frequency, a count such as 750, or 0 for Standard BPE.",
+        help="40% of the boundary token's frequency, a count such as 750, 0 for Standard BPE, "
+        "or auto.",
     ),
+]
+Validation = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATH",
+        help="With auto: choose by the encoded length of this text; repeat for more.",
+        show_default=False,
+    ),
+]
+CandidateRatio = Annotated[
+    float,
+    typer.Option(min=1.0, help="With auto: merges to retain per visible learned token."),
 ]
 SpecialTokens = Annotated[
     list[str] | None,
@@ -124,6 +137,20 @@ def choose_special_tokens(given: list[str] | None, *, none: bool) -> tuple[str, 
             "--special-token and --no-special-tokens are given together", hint="leave out one"
         )
     return () if none else tuple(given or DEFAULT_SPECIAL_TOKENS)
+
+
+def open_validation(paths: list[str] | None, threshold: str, **reading: Any) -> Corpus | None:
+    """The text to validate on; it makes no sense beside a threshold of the user's own."""
+    from prunedbpe.corpus import Corpus
+
+    if not paths:
+        return None
+    if threshold != "auto":
+        raise SettingsError(
+            f"--validation is given, but the threshold is {threshold}",
+            hint="use --threshold auto, or leave out --validation",
+        )
+    return Corpus(paths, **reading)
 
 
 def parse_shard(text: str) -> Shard:

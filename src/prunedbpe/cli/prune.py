@@ -1,4 +1,4 @@
-"""``prunedbpe prune``: learned merges -> tokenizer, of any size and threshold."""
+"""``prunedbpe prune``: learned merges -> tokenizer, of any size and threshold, for any domain."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ import typer
 
 from prunedbpe.cli import options
 from prunedbpe.cli.exits import InterruptedWork
+from prunedbpe.cli.messages import say
 from prunedbpe.cli.summary import show_tokenizer
+from prunedbpe.corpus import Corpus
+from prunedbpe.count import count
+from prunedbpe.errors import SettingsError
 from prunedbpe.learn import MergeTable
+from prunedbpe.learn.checkpoint import RunDirectory
 from prunedbpe.pruning import prune
+from prunedbpe.retargeting import id_map, retarget
+from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.train import prune_run
+from prunedbpe.visibility.auto import CANDIDATE_RATIO
+
+ID_MAP_FILE = "id_map.json"
 
 
 def command(
@@ -30,24 +40,52 @@ def command(
     ],
     vocab_size: options.VocabSize,
     threshold: options.ThresholdText = "40%",
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--for",
+            metavar="PATH",
+            help="Choose what is visible for this text instead, out of the merges there are; "
+            "repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TOKENIZER",
+            help="With --for: write id_map.json from this tokenizer's ids; Standard BPE of the "
+            "same size by default.",
+            show_default=False,
+        ),
+    ] = None,
     special_token: options.SpecialTokens = None,
     no_special_tokens: options.NoSpecialTokens = False,
     max_train_vocab: options.MaxTrainVocab = None,
+    validation: options.Validation = None,
+    candidate_ratio: options.CandidateRatio = CANDIDATE_RATIO,
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Make a tokenizer out of learned merges: any size, any threshold.
+    """Make a tokenizer out of learned merges: any size, threshold or domain.
 
     \b
-    prunedbpe prune run --vocab-size 8000 --threshold 20% -o tok-8000
+    prunedbpe prune run --vocab-size 8000 --threshold auto -o tok-8000
     prunedbpe prune merges.parquet --vocab-size 8000 --threshold 0 -o standard
+    prunedbpe prune run --for medical/ --vocab-size 8000 --base tok-8000 -o tok-medical
     """
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
     options.prepare_folder(output)
-    if merges.is_dir():
+    watch = options.choose_progress(progress, quiet=quiet)
+    validated = options.open_validation(validation, threshold)
+    if domain:
+        tokenizer = _retarget(merges, domain, base, output, vocab_size, special_tokens, threads)
+    elif base is not None:
+        raise SettingsError("--base is given without --for", hint="leave it out, or name a domain")
+    elif merges.is_dir():
         try:
             tokenizer = prune_run(
                 merges,
@@ -55,21 +93,57 @@ def command(
                 threshold=threshold,
                 special_tokens=special_tokens,
                 max_train_vocab=max_train_vocab,
+                validation=validated,
+                candidate_ratio=candidate_ratio,
                 threads=threads,
                 checkpoint_seconds=checkpoint_seconds,
-                progress=options.choose_progress(progress, quiet=quiet),
+                progress=watch,
             )
         except KeyboardInterrupt:
             raise InterruptedWork(
                 f"what was learned is kept in {merges}: run the same command again to go on"
             ) from None
     else:
+        table = MergeTable.load(merges)
+        counted = None
+        if validated is not None:
+            counted = count(
+                validated, pretokenizer=table.pretokenizer, threads=threads, progress=watch
+            )
         tokenizer = prune(
-            MergeTable.load(merges),
+            table,
             vocab_size,
             threshold=threshold,
             special_tokens=special_tokens,
             max_train_vocab=max_train_vocab,
+            validation=counted,
+            candidate_ratio=candidate_ratio,
         )
     tokenizer.save(output)
     show_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
+    if threshold == "auto" and not domain and not tokenizer.training["auto"]["sources"]:
+        say(
+            "hint",
+            "the sources of the corpus are not known here, so no token counts less for being in "
+            "few of them: train with --threshold auto --run-dir to keep them",
+        )
+
+
+def _retarget(
+    merges: Path,
+    domain: list[str],
+    base: Path | None,
+    output: Path,
+    vocab_size: int,
+    special_tokens: tuple[str, ...],
+    threads: int | None,
+) -> Tokenizer:
+    table = MergeTable.load(RunDirectory(merges).merges_path if merges.is_dir() else merges)
+    counts = count(Corpus(domain), pretokenizer=table.pretokenizer, threads=threads)
+    tokenizer = retarget(table, counts, vocab_size, special_tokens=special_tokens)
+    if base is None:
+        reference = prune(table, vocab_size, threshold=0, special_tokens=special_tokens)
+    else:
+        reference = Tokenizer.load(base)
+    id_map(reference, tokenizer).save(output / ID_MAP_FILE)
+    return tokenizer

@@ -60,7 +60,40 @@ def _tokenizer_facts(tokenizer: Tokenizer) -> list[tuple[str, str]]:
     return [
         ("vocabulary", f"{tokenizer.vocab_size:,}"),
         ("boundary frequency", f"{training['boundary_frequency']:,}"),
-        ("min exposure", f"{training['min_exposure']:,} (threshold {training['threshold']})"),
+        *visibility_facts(training),
         ("internal tokens", f"{tokenizer.vocabulary.internal_count:,}"),
         ("encoded length", compare_lengths(training)),
     ]
+
+
+def visibility_facts(training: Settings) -> list[tuple[str, str]]:
+    """How it was decided what is visible, for a summary."""
+    if "retargeted" in training:
+        domain = training["retargeted"]
+        length, standard = domain["domain_length"], domain["domain_standard_length"]
+        return [
+            ("merges retained", f"{domain['candidates']:,}, chosen by the domain's length"),
+            (
+                "domain length",
+                f"{length:,} tokens, {100 * (length - standard) / max(standard, 1):+.3f}% against "
+                f"Standard BPE ({standard:,})",
+            ),
+        ]
+    if "auto" in training:
+        auto = training["auto"]
+        how = f"{auto['candidates']:,} of {auto['candidates_learned']:,} learned"
+        if auto["chosen_by"] == "validation":
+            length, standard = auto["validation_length"], auto["validation_standard_length"]
+            percent = 100 * (length - standard) / max(standard, 1)
+            chosen = f"shortest of {len(auto['tried'])} on the validation text, {percent:+.3f}%"
+        else:
+            chosen = (
+                f"{auto['candidate_ratio']:g} times the visible ones; spread over "
+                f"{auto['sources']:,} sources to the power {auto['spread_exponent']:g}"
+            )
+        return [
+            ("merges retained", f"{how} ({auto['stopped']})"),
+            ("chosen by", chosen),
+            ("least exposure", f"{training['least_visible_exposure']:,} of a visible token"),
+        ]
+    return [("min exposure", f"{training['min_exposure']:,} (threshold {training['threshold']})")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,16 @@ from prunedbpe.cli.exits import InterruptedWork
 from prunedbpe.cli.summary import show_tokenizer
 from prunedbpe.corpus import Corpus
 from prunedbpe.train import train
+from prunedbpe.visibility.auto import CANDIDATE_RATIO
 from prunedbpe.visibility.prune import required_tokens
+
+
+class SourceMode(str, Enum):
+    """What counts as one source of the corpus."""
+
+    FILES = "files"
+    FOLDERS = "folders"
+    CORPUS = "corpus"
 
 
 def command(
@@ -26,6 +36,12 @@ def command(
     special_token: options.SpecialTokens = None,
     no_special_tokens: options.NoSpecialTokens = False,
     max_train_vocab: options.MaxTrainVocab = None,
+    validation: options.Validation = None,
+    candidate_ratio: options.CandidateRatio = CANDIDATE_RATIO,
+    sources: Annotated[
+        SourceMode,
+        typer.Option(help="With auto: what counts as one source, for how far tokens are spread."),
+    ] = SourceMode.FILES,
     run_dir: Annotated[
         Path | None,
         typer.Option(help="Keep counts and checkpoints here, and go on from what is there."),
@@ -48,6 +64,7 @@ def command(
 
     \b
     prunedbpe train texts/ --vocab-size 16000 --threshold 40% -o tok
+    prunedbpe train texts/ --vocab-size 16000 --threshold auto -o tok
     prunedbpe train texts/ --vocab-size 16000 --run-dir run -o tok   # can be stopped and resumed
     """
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
@@ -61,6 +78,11 @@ def command(
             pretokenizer=pretokenizer,
             special_tokens=special_tokens,
             max_train_vocab=max_train_vocab,
+            validation=options.open_validation(
+                validation, threshold, text_field=text_field, normalize=nfc, strict=strict
+            ),
+            candidate_ratio=candidate_ratio,
+            sources=sources.value,
             threads=threads,
             run_dir=run_dir,
             resume=resume,

@@ -133,6 +133,10 @@ class RunDirectory:
         sources.save(self.sources_path)
         return sources
 
+    def pretokenizer(self) -> Pretokenizer:
+        """What cut the corpus of this run."""
+        return Pretokenizer.from_settings(read_json(self.settings_path)["pretokenizer"])
+
     def merges(self) -> MergeTable | None:
         """The merges of the last checkpoint."""
         return MergeTable.load(self.merges_path) if self.merges_path.exists() else None

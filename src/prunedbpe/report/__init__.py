@@ -1,0 +1,1 @@
+"""Reports: tables, figures and pages a person reads."""
