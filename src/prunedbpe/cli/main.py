@@ -19,7 +19,7 @@ VERBS = {
     "train": "Train a tokenizer: corpus to tokenizer, in one go.",
     "count": "Count the chunks of a corpus, or of a shard of it.",
     "learn": "Learn merges from chunk counts.",
-    "prune": "Make a tokenizer out of learned merges: any size, threshold or domain.",
+    "prune": "Make a tokenizer of any size out of learned merges.",
     "sweep": "Compare sizes and thresholds on corpora, out of one run.",
     "encode": "Encode documents as token ids.",
     "decode": "Decode token ids.",

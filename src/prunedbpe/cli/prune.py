@@ -70,7 +70,7 @@ def command(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Make a tokenizer out of learned merges: any size, threshold or domain.
+    """Make a tokenizer of any size out of learned merges.
 
     \b
     prunedbpe prune run --vocab-size 8000 --threshold auto -o tok-8000
