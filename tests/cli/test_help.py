@@ -44,7 +44,7 @@ def test_help_loads_nothing_heavy():
         "import sys; from prunedbpe.cli.exits import run; import typer\n"
         "from prunedbpe.cli.main import app\n"
         "assert run(typer.main.get_command(app), ['--help']) == 0\n"
-        "heavy = {'numpy', 'pyarrow', 'prunedbpe._core', 'rich'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'pyarrow', 'prunedbpe._core'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)

@@ -78,7 +78,7 @@ def _run(command: Any, arguments: list[str], program: str) -> int:
     except typer.Exit as exit_:
         return int(exit_.exit_code)
     except _UsageError as error:
-        return _tell_usage(error)
+        return _tell_usage(error, arguments)
     except (KeyboardInterrupt, typer.Abort, InterruptedWork) as error:
         return _tell_interrupted(error)
     except BrokenPipeError:
@@ -90,10 +90,10 @@ def _run(command: Any, arguments: list[str], program: str) -> int:
     return ExitCode.DONE
 
 
-def _tell_usage(error: Any) -> int:
+def _tell_usage(error: Any, arguments: list[str]) -> int:
     context = getattr(error, "ctx", None)
-    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the whole help
-        sys.stderr.write(f"{error.format_message()}\n".lstrip("\n"))
+    if not arguments and context is not None:  # who knows no verb yet is best served by the list
+        sys.stderr.write(f"{context.get_help()}\n")
         return ExitCode.USAGE
     say("error", error.format_message())
     if context is not None:

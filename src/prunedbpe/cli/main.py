@@ -65,7 +65,7 @@ def _set_debug(ctx: typer.Context, value: bool) -> None:
         ctx.meta[DEBUG] = True
 
 
-app = typer.Typer(cls=_VerbGroup, no_args_is_help=True, epilog=_EPILOG, **_SETTINGS)
+app = typer.Typer(cls=_VerbGroup, epilog=_EPILOG, **_SETTINGS)
 
 
 def _show_version(value: bool) -> None:
