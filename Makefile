@@ -1,33 +1,54 @@
-# Every verb works from nothing on a machine with Python >= 3.10 and a C++20 compiler:
+# Every verb works from nothing on a machine with Python >= 3.10, its pip and a C++20 compiler:
 # it makes the virtual environment, builds the package into it and goes on.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# Byte code is made at the first import of what is really used, not of every file installed.
+PIP_OPTIONS := --disable-pip-version-check -q
+PIP_INSTALL := $(BIN)/python -m pip $(PIP_OPTIONS) install --no-compile
 NATIVE := $(shell find cpp -name '*.cpp' -o -name '*.hpp' -o -name CMakeLists.txt)
+# Tools installed into the environment come before those of the system.
+WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 .PHONY: install demo test lint types stubs sanitize bench docs clean
 
 install: $(VENV)/.installed
 
+# The wheels of cmake and ninja are large, so they are installed only where the system has none.
+# The pip of $(PYTHON) fills the environment, pip included, in half the time that `venv` takes to
+# unpack its own; where it is missing or older than 22.3, `ensurepip` does.
 $(VENV)/.tools: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.18' ninja
-	touch $@
+	@echo "Preparing the virtual environment in $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
+	@tools="scikit-build-core>=0.11 nanobind>=2.4"; \
+	cmake --version 2>/dev/null | awk 'NR == 1 { split($$3, v, "."); \
+	  found = v[1] > 3 || (v[1] == 3 && v[2] >= 18) } END { exit !found }' \
+	  || tools="$$tools cmake>=3.18"; \
+	ninja --version >/dev/null 2>&1 || tools="$$tools ninja"; \
+	if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+	  $(PIP_INSTALL) $$tools; \
+	else \
+	  $(PYTHON) -m pip --python $(BIN)/python $(PIP_OPTIONS) install --no-compile pip $$tools \
+	    || { $(BIN)/python -m ensurepip >/dev/null && $(PIP_INSTALL) $$tools; }; \
+	fi
+	@touch $@
 
 # Editable, so that Python sources are live; native sources are rebuilt incrementally.
 $(VENV)/.installed: $(VENV)/.tools pyproject.toml $(NATIVE)
-	$(PIP) install --no-build-isolation -e .
-	touch $@
+	@echo "Installing dependencies and building the native core"
+	@$(PIP_INSTALL) --no-build-isolation -e .
+	@touch $@
 
-# One stamp per extra: `make test` installs what the tests need, and nothing else.
-$(VENV)/.extra-%: $(VENV)/.installed
-	$(PIP) install --no-build-isolation -e '.[$*]'
-	touch $@
+# One stamp per extra: `make test` installs what the tests need, and nothing else; from nothing, in
+# the same step as the package.
+$(VENV)/.extra-%: $(VENV)/.tools pyproject.toml $(NATIVE)
+	@echo "Installing dependencies (with those of $*) and building the native core"
+	@$(PIP_INSTALL) --no-build-isolation -e '.[$*]'
+	@touch $(VENV)/.installed $@
 
 demo: install
-	$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.extra-test
 	$(BIN)/python -m pytest -q
@@ -37,15 +58,17 @@ lint: $(VENV)/.extra-lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+types: $(VENV)/.extra-lint
+	$(BIN)/mypy
+
 # The committed stub is the typed view of the native module; a test checks that it is fresh.
 stubs: install
 	$(BIN)/python -m nanobind.stubgen -m prunedbpe._core -o src/prunedbpe/_core.pyi
 
 sanitize: $(VENV)/.tools
-	$(BIN)/cmake -S cpp -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
-	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	$(WITH_TOOLS) cmake -S cpp -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
 	  -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_TESTS=ON -DPRUNEDBPE_SANITIZE=ON
-	$(BIN)/cmake --build build/sanitize
+	$(WITH_TOOLS) cmake --build build/sanitize
 	./build/sanitize/core_tests
 
 bench: install

@@ -1,0 +1,147 @@
+"""A tour on text every machine has: the sources of the Python standard library.
+
+Counts them, learns merges once, prunes twice (Standard BPE and Pruned BPE of the same size), shows
+what changed, and encodes a sentence. Everything is left in ``demo-output/``. Run by ``make demo``.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+import time
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+import prunedbpe
+from prunedbpe.export.paper import token_repr
+from prunedbpe.progress import default_progress
+from prunedbpe.visibility.exposure import exposure
+
+OUTPUT = Path("demo-output")
+VOCAB_SIZE = 4_000
+THRESHOLD = "40%"
+CANDIDATES = 6_000
+CORPUS_BYTES = 6_000_000
+SENTENCE = "The environment variable PYTHONPATH changes where modules are found — naïve, isn't it?"
+
+
+def main() -> None:
+    """Train, compare, encode."""
+    console = Console()
+    progress = default_progress()
+    started = time.perf_counter()
+
+    # 1. Count, then learn more merges than any vocabulary will show.
+    corpus = prunedbpe.Corpus(standard_library_files())
+    counts = prunedbpe.count(corpus, progress=progress)
+    merges = prunedbpe.learn(counts, CANDIDATES, progress=progress)
+    learned = time.perf_counter()
+    counts.save(OUTPUT / "counts.parquet")
+    merges.save(OUTPUT / "merges.parquet")
+    console.print(
+        f"Learned {len(merges):,} merges from {corpus.report.files} files of the Python standard "
+        f"library, {corpus.report.bytes / 1e6:.1f} MB, in {learned - started:.1f} s."
+    )
+
+    # 2. Prune the same merges as often as you like.
+    standard = prunedbpe.prune(merges, VOCAB_SIZE, threshold=0)
+    pruned = prunedbpe.prune(merges, VOCAB_SIZE, threshold=THRESHOLD)
+    pruning = time.perf_counter() - learned
+    standard.save(OUTPUT / "standard")
+    pruned.save(OUTPUT / "pruned")
+    console.print(f"Pruned them twice, in {pruning:.1f} s.\n")
+
+    console.print(comparison(standard, pruned))
+    console.print(exchanged(merges, standard, pruned))
+    show_sentence(console, standard, pruned)
+    console.print(f"\nAll of it is in [bold]{OUTPUT}/[/]:")
+    for path in sorted(OUTPUT.rglob("*")):
+        if path.is_file():
+            console.print(f"  {path}  [dim]{path.stat().st_size / 1024:,.0f} KiB[/]")
+
+
+def standard_library_files() -> list[Path]:
+    """Modules and packages of the standard library, sorted, a few megabytes of them."""
+    root = Path(sysconfig.get_path("stdlib"))
+    chosen: list[Path] = []
+    size = 0
+    for path in sorted(root.rglob("*.py")):
+        inside = path.relative_to(root).parts
+        if {"site-packages", "dist-packages", "test", "tests", "encodings"} & set(inside):
+            continue
+        size += path.stat().st_size
+        if size > CORPUS_BYTES:
+            break
+        chosen.append(path)
+    return chosen
+
+
+def comparison(standard: prunedbpe.Tokenizer, pruned: prunedbpe.Tokenizer) -> Table:
+    """The two tokenizers side by side, measured on the corpus they were learned on."""
+    table = Table(title=f"Standard BPE against Pruned BPE, {VOCAB_SIZE:,} tokens each")
+    table.add_column("")
+    table.add_column("Standard", justify="right")
+    table.add_column(f"Pruned, {THRESHOLD}", justify="right")
+    before, after = (tok.training["encoded_length"] for tok in (standard, pruned))
+    for name, left, right in (
+        ("Vocabulary a model sees", standard.vocab_size, pruned.vocab_size),
+        ("Merges", *(len(tok.vocabulary.pairs) for tok in (standard, pruned))),
+        ("Internal tokens", *(tok.vocabulary.internal_count for tok in (standard, pruned))),
+        ("Exposure a token needs", *(tok.training["min_exposure"] for tok in (standard, pruned))),
+        ("Encoded length, tokens", before, after),
+    ):
+        table.add_row(name, f"{left:,}", f"{right:,}")
+    table.add_row("Reduction", "", f"[bold green]{1 - after / before:.2%}[/]")
+    return table
+
+
+def exchanged(
+    merges: prunedbpe.MergeTable, standard: prunedbpe.Tokenizer, pruned: prunedbpe.Tokenizer
+) -> Table:
+    """The longest tokens that lost their slot, and the most frequent ones that took it."""
+    retained = len(pruned.vocabulary.pairs)
+    exposures = exposure(merges.pairs, merges.applied, retained)
+    strings = pruned.vocabulary.strings
+    visible = pruned.vocabulary.visible
+    hidden = [int(rank) for rank in np.flatnonzero(~visible)]
+    newcomers = [
+        rank for rank in range(len(standard.vocabulary.strings), len(strings)) if visible[rank]
+    ]
+    hidden.sort(key=lambda rank: (exposures[rank], -len(strings[rank])))
+    newcomers.sort(key=lambda rank: -exposures[rank])
+    table = Table(title="Hidden, and what took the slots (E: occurrences in the merged corpus)")
+    for title in ("hidden", "needed for", "E", "new", "E"):
+        table.add_column(title, justify="right" if title == "E" else "left")
+    for lost, gained in list(zip(hidden, newcomers, strict=False))[:8]:
+        parents = pruned.vocabulary.parents(lost)
+        table.add_row(
+            escape(token_repr(strings[lost])),
+            escape(token_repr(strings[parents[0]])) if parents else "",
+            f"{exposures[lost]:,}",
+            escape(token_repr(strings[gained])),
+            f"{exposures[gained]:,}",
+        )
+    return table
+
+
+def show_sentence(
+    console: Console, standard: prunedbpe.Tokenizer, pruned: prunedbpe.Tokenizer
+) -> None:
+    """Encode a sentence with both, show the pieces, and decode it again."""
+    console.print(f"\nA sentence: {SENTENCE}", highlight=False)
+    for name, tok in (("Standard", standard), ("Pruned", pruned)):
+        ids = tok.encode(SENTENCE)
+        assert tok.decode(ids) == SENTENCE
+        pieces = "[dim]|[/]".join(
+            escape(tok.token_bytes(token_id).decode("utf-8", "backslashreplace"))
+            for token_id in ids
+        )
+        console.print(f"{name:>9}, {len(ids)} tokens: {pieces}", highlight=False)
+    console.print("Decoded, both give the sentence back.")
+
+
+if __name__ == "__main__":
+    main()
