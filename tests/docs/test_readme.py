@@ -1,0 +1,75 @@
+"""README and guides as tests: their Python and shell blocks run, in order, page by page.
+
+Every page gets a folder of its own with some text in ``texts/``. Blocks marked ``python`` share
+their names; blocks marked ``sh`` are run by bash with the installed ``prunedbpe``. What is not meant
+to run (installing, output) is marked otherwise.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TEXT_BYTES = 2_000_000
+
+
+@pytest.fixture
+def page_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder of a page, with some modules of the standard library as its texts."""
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    size = 0
+    for module in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
+        data = module.read_bytes()
+        (texts / module.with_suffix(".txt").name).write_bytes(data)
+        size += len(data)
+        if size > TEXT_BYTES:
+            break
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_run(page: Path, page_folder: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    names: dict[str, object] = {"__name__": "__page__"}
+    blocks = list(BLOCK.finditer(text))
+    assert blocks, "a page without a block that runs"
+    for block in blocks:
+        line = text.count("\n", 0, block.start(2))
+        if block[1] == "python":
+            code = compile("\n" * line + block[2], str(page), "exec")
+            exec(code, names)
+        else:
+            run_shell(block[2], f"{page.name}, line {line + 1}")
+
+
+def run_shell(commands: str, place: str) -> None:
+    programs = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, f"{place}\n{commands}\n{done.stdout}\n{done.stderr}"
+
+
+def test_links_lead_somewhere() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+    missing = [
+        target for target in targets if "://" not in target and not (ROOT / target).exists()
+    ]
+    assert not missing
