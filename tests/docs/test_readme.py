@@ -1,8 +1,8 @@
 """README and guides as tests: their Python and shell blocks run, in order, page by page.
 
 Every page gets a folder of its own with some text in ``texts/``. Blocks marked ``python`` share
-their names; blocks marked ``sh`` are run by bash with the installed ``prunedbpe``. What is not meant
-to run (installing, output) is marked otherwise.
+their names; blocks marked ``sh`` are run by bash with the installed ``prunedbpe``. What is not
+meant to run (installing, output) is marked otherwise.
 """
 
 import os
@@ -69,7 +69,5 @@ def run_shell(commands: str, place: str) -> None:
 def test_links_lead_somewhere() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
-    missing = [
-        target for target in targets if "://" not in target and not (ROOT / target).exists()
-    ]
+    missing = [target for target in targets if "://" not in target and not (ROOT / target).exists()]
     assert not missing
