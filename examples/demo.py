@@ -25,7 +25,7 @@ VOCAB_SIZE = 4_000
 THRESHOLD = "40%"
 CANDIDATES = 6_000
 CORPUS_BYTES = 6_000_000
-SENTENCE = "The environment variable PYTHONPATH changes where modules are found — naïve, isn't it?"
+SENTENCE = "Each section may register an alias for its events: naïve, but it works — 中文 too."
 
 
 def main() -> None:
@@ -85,15 +85,17 @@ def comparison(standard: prunedbpe.Tokenizer, pruned: prunedbpe.Tokenizer) -> Ta
     table.add_column("")
     table.add_column("Standard", justify="right")
     table.add_column(f"Pruned, {THRESHOLD}", justify="right")
-    before, after = (tok.training["encoded_length"] for tok in (standard, pruned))
-    for name, left, right in (
-        ("Vocabulary a model sees", standard.vocab_size, pruned.vocab_size),
-        ("Merges", *(len(tok.vocabulary.pairs) for tok in (standard, pruned))),
-        ("Internal tokens", *(tok.vocabulary.internal_count for tok in (standard, pruned))),
-        ("Exposure a token needs", *(tok.training["min_exposure"] for tok in (standard, pruned))),
-        ("Encoded length, tokens", before, after),
-    ):
-        table.add_row(name, f"{left:,}", f"{right:,}")
+    before, after = (int(tok.training["encoded_length"]) for tok in (standard, pruned))
+    both = (standard, pruned)
+    rows = {
+        "Vocabulary a model sees": [tok.vocab_size for tok in both],
+        "Merges": [len(tok.vocabulary.pairs) for tok in both],
+        "Internal tokens": [tok.vocabulary.internal_count for tok in both],
+        "Exposure a token needs": [int(tok.training["min_exposure"]) for tok in both],
+        "Encoded length, tokens": [before, after],
+    }
+    for name, figures in rows.items():
+        table.add_row(name, *(f"{figure:,}" for figure in figures))
     table.add_row("Reduction", "", f"[bold green]{1 - after / before:.2%}[/]")
     return table
 
@@ -112,7 +114,7 @@ def exchanged(
     ]
     hidden.sort(key=lambda rank: (exposures[rank], -len(strings[rank])))
     newcomers.sort(key=lambda rank: -exposures[rank])
-    table = Table(title="Hidden, and what took the slots (E: occurrences in the merged corpus)")
+    table = Table(title="Hidden, and what took the slots (E: exposure)")
     for title in ("hidden", "needed for", "E", "new", "E"):
         table.add_column(title, justify="right" if title == "E" else "left")
     for lost, gained in list(zip(hidden, newcomers, strict=False))[:8]:
