@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -105,9 +106,9 @@ class Learner:
                 pretokenizer=given.pretokenizer,
                 corpus=given.corpus,
                 counts_digest=given.counts_digest,
-                exhausted=self._exhausted,
             )
-        return given
+        # Also when nothing was learned: that there is nothing left is worth remembering.
+        return replace(given, exhausted=self._exhausted)
 
     def reach(self, merge_count: int) -> int:
         """Learn until ``merge_count`` merges are known, or no pair is left that occurs twice.

@@ -1,0 +1,94 @@
+"""The tables of shards, in any order, reduce to exactly the table of the whole corpus."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import documents
+
+import prunedbpe
+from prunedbpe import ChunkCounts, Corpus, Shard, reduce_counts
+from prunedbpe.errors import SettingsError
+
+
+def lines_of(documents_: list[str]) -> list[str]:
+    """Documents that survive being lines of a file."""
+    return [" ".join(document.split("\n")).strip("\r\ufeff") for document in documents_]
+
+
+@given(
+    files=st.lists(documents(5), min_size=1, max_size=3),
+    count=st.integers(1, 6),
+    data=st.data(),
+)
+def test_shards_of_files_in_any_order(files, count, data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shards")
+    for i, documents_ in enumerate(files):
+        suffix = (".txt", ".md")[i % 2]  # a document a line, or a file a document
+        text = "\n".join(lines_of(documents_))
+        Path(folder, f"{i}{suffix}").write_bytes(text.encode())
+    whole = prunedbpe.count(Corpus(folder))
+    parts = []
+    for index in data.draw(st.permutations(range(count))):
+        part = prunedbpe.count(Corpus(folder, shard=Shard(index, count)), threads=2)
+        part.save(folder / "part.parquet")
+        parts.append(ChunkCounts.load(folder / "part.parquet"))
+        Path(folder, "part.parquet").unlink()
+    reduced = reduce_counts(parts)
+    assert reduced == whole
+    assert reduced.digest == whole.digest
+    assert reduced.corpus == whole.corpus
+    assert reduced.shard is None
+
+
+@given(documents(), st.lists(st.integers(0, 8), max_size=3))
+def test_parts_of_an_iterable_follow_each_other(documents_, cuts):
+    bounds = [0, *sorted(min(cut, len(documents_)) for cut in cuts), len(documents_)]
+    parts = [
+        prunedbpe.count(Corpus.from_texts(documents_[begin:end])) for begin, end in pairwise(bounds)
+    ]
+    whole = prunedbpe.count(Corpus.from_texts(documents_))
+    assert reduce_counts(parts) == whole
+    # Reducing is associative: a table of tables is as good.
+    assert reduce_counts([reduce_counts(parts[:1]), *parts[1:]]) == whole
+    assert reduce_counts(parts).total_bytes == whole.total_bytes
+
+
+@given(documents())
+def test_byte_counts(documents_):
+    table = prunedbpe.count(Corpus.from_texts(documents_))
+    data = np.frombuffer("".join(documents_).encode(), np.uint8)
+    assert table.byte_counts.tolist() == np.bincount(data, minlength=256).tolist()
+
+
+@pytest.mark.parametrize(
+    "shards", [[(0, 2)], [(0, 2), (0, 2)], [(0, 2), (1, 3)], [(0, 2), None], [(1, 2)]]
+)
+def test_shards_that_do_not_make_a_corpus(shards):
+    tables = []
+    for shard in shards:
+        table = ChunkCounts.from_mapping({b"ab": 1})
+        tables.append(
+            ChunkCounts(
+                data=table.data,
+                offsets=table.offsets,
+                counts=table.counts,
+                first_positions=table.first_positions,
+                shard=Shard(*shard) if shard else None,
+            )
+        )
+    with pytest.raises(SettingsError, match="shards"):
+        reduce_counts(tables)
+
+
+def test_tables_of_different_pretokenizers():
+    tables = [prunedbpe.count(["a b"], pretokenizer=name) for name in ("paper", "gpt2")]
+    with pytest.raises(SettingsError, match="gpt2"):
+        reduce_counts(tables)
+    with pytest.raises(SettingsError, match="no tables"):
+        reduce_counts([])
