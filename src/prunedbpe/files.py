@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from prunedbpe.errors import FormatError
+from prunedbpe.errors import FormatError, SettingsError
 
 _DIGEST_BYTES = 16
 """128 bits: enough that two files of one user never meet by accident, short enough to read."""
@@ -104,6 +104,27 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     except UnicodeDecodeError as error:
         raise FormatError(
             f"{path}: not UTF-8 at byte {error.start}",
+            hint="the file is damaged: make it anew, or restore it from a copy",
+        ) from error
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Tell whatever is wrong with the contents of a file as a :class:`FormatError` that names it.
+
+    >>> with naming("run.json"):
+    ...     _ = {}["corpus"]
+    Traceback (most recent call last):
+    prunedbpe.errors.FormatError: run.json: its contents make no sense: KeyError('corpus')
+    hint: the file is damaged: make it anew, or restore it from a copy
+    """
+    try:
+        yield
+    except (FormatError, SettingsError) as error:
+        raise FormatError(f"{path}: {error.message}", hint=error.hint) from error
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
+        raise FormatError(
+            f"{path}: its contents make no sense: {error!r}",
             hint="the file is damaged: make it anew, or restore it from a copy",
         ) from error
 

@@ -40,7 +40,8 @@ def prune(
     """Make a tokenizer out of learned merges, as :func:`prunedbpe.train` would: learn once.
 
     Args:
-        merges: Candidates, more than the vocabulary will show.
+        merges: Candidates, more than the vocabulary will show. Where they end before no pair is
+            left that occurs twice, the result is that of training with ``max_train_vocab`` there.
         vocab_size: All a model sees: bytes, visible learned tokens, special tokens.
         threshold: ``"40%"`` of the boundary frequency, a count, 0 for Standard BPE, or ``"auto"``.
         special_tokens: Reserved tokens, in the order of their ids.
@@ -95,8 +96,7 @@ def tokenizer_of(
         validation: As for :func:`prune`.
         candidate_ratio: As for :func:`prune`.
     """
-    special_tokens = tuple(special_tokens)
-    check_special_tokens(special_tokens)
+    special_tokens = check_special_tokens(special_tokens)
     required = required_tokens(vocab_size, special_tokens)
     if threshold == "auto":
         choice = choose_visibility(

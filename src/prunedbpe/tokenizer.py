@@ -20,6 +20,7 @@ from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.export.native import read_tokenizer, write_tokenizer
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.streaming import StreamingDecoder
+from prunedbpe.threads import thread_count
 from prunedbpe.types import Int64Array, Rank, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
 
@@ -192,13 +193,14 @@ class Tokenizer:
     ) -> tuple[UInt32Array, Int64Array]:
         """As :meth:`encode_batch`, flat: text ``i`` has ``ids[offsets[i]:offsets[i + 1]]``."""
         texts = list(texts)
+        workers = thread_count(threads)
         if self.pretokenizer.is_native and not allowed_special and 0.0 <= dropout <= 1.0:
             seed &= 0xFFFFFFFFFFFFFFFF
             try:
-                return self._encoder.encode_batch(texts, dropout, seed, threads or 0)
+                return self._encoder.encode_batch(texts, dropout, seed, workers)
             except UnicodeEncodeError:
                 repaired = [_repair(text, surrogates) for text in texts]
-                return self._encoder.encode_batch(repaired, dropout, seed, threads or 0)
+                return self._encoder.encode_batch(repaired, dropout, seed, workers)
         lists = [
             self.encode_to_numpy(
                 text,
@@ -249,9 +251,8 @@ class Tokenizer:
             PrunedBPEError: An id is not in the vocabulary; internal tokens have none a model sees.
         """
         try:
-            array = np.asarray(ids, np.uint32) if len(ids) else np.zeros(0, np.uint32)
-            spelled: bytes = self._decoder.decode(np.ascontiguousarray(array))
-        except (IndexError, OverflowError) as error:
+            spelled: bytes = self._decoder.decode(_as_ids(ids))
+        except IndexError as error:
             raise PrunedBPEError(
                 f"cannot decode: {error}", hint="was the text encoded with another tokenizer?"
             ) from None
@@ -350,6 +351,22 @@ class Tokenizer:
                     f"{text!r} is no special token", hint=f"there are {', '.join(known) or 'none'}"
                 )
         return tuple(sorted(allowed_special))
+
+
+def _as_ids(ids: TokenIds) -> UInt32Array:
+    """The ids as native code takes them; a number that is no id must not become one."""
+    array = np.asarray(ids) if len(ids) else np.zeros(0, np.uint32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise SettingsError(
+            f"token ids are a flat list of whole numbers, not {array.ndim}-dimensional of type "
+            f"{array.dtype}"
+        )
+    if array.dtype == np.uint32:
+        return np.ascontiguousarray(array)
+    outside = np.flatnonzero((array < 0) | (array > 0xFFFFFFFF))
+    if len(outside):
+        raise IndexError(f"token id {array[outside[0]]} at place {outside[0]} cannot be one")
+    return np.ascontiguousarray(array, np.uint32)
 
 
 @lru_cache(maxsize=64)

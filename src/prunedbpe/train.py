@@ -14,11 +14,12 @@ from prunedbpe.learn.merges import MergeTable
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.progress import SILENT, Progress
 from prunedbpe.pruning import ThresholdLike, tokenizer_of
+from prunedbpe.threads import thread_count
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import DEFAULT_SPECIAL_TOKENS
 from prunedbpe.visibility.auto import CANDIDATE_RATIO
 from prunedbpe.visibility.prune import Threshold, required_tokens
-from prunedbpe.visibility.reallocate import Extend
+from prunedbpe.visibility.reallocate import Extend, check_cap
 from prunedbpe.vocabulary import check_special_tokens
 
 
@@ -68,10 +69,11 @@ def train(
     [b'at', b'th']
     """
     # Settings that make no sense are told before the corpus is read.
-    check_special_tokens(tuple(special_tokens))
-    required_tokens(vocab_size, tuple(special_tokens))
+    special_tokens = check_special_tokens(special_tokens)
+    check_cap(required_tokens(vocab_size, special_tokens), max_train_vocab)
     if threshold != "auto":
         threshold = Threshold.parse(threshold)
+    thread_count(threads)
     cut = find_pretokenizer(pretokenizer)
     opened = open_corpus(corpus)
 
@@ -83,30 +85,27 @@ def train(
             opened, sources=sources, pretokenizer=cut, threads=threads, progress=progress
         )
 
-    run = None if run_dir is None else RunDirectory(run_dir)
-    merges = None
-    if run is not None:
+    by_source: SourceCounts | None = None
+    merges = checkpointer = None
+    if run_dir is None:
+        by_source = count_sources() if threshold == "auto" else None
+        counts = by_source.total if by_source else count_corpus()
+    else:
+        run = RunDirectory(run_dir)
         if not resume:
             run.clear()
         run.claim(describe_run(opened, cut))
-        merges = run.merges()
-    by_source = None
-    if threshold == "auto":
-        known = run is not None and opened.size is not None
-        by_source = run.sources(count_sources) if known and run else count_sources()
-        counts = by_source.total
-        if run is not None:
+        # Text of unknown size, such as an iterable, is only known to be the same once counted.
+        if threshold == "auto":
+            by_source = count_sources() if opened.size is None else run.sources(count_sources)
+            counts = by_source.total
             run.accept(counts)
-    elif run is None:
-        counts = count_corpus()
-    elif opened.size is None:  # no way to know whether it is the same text but to count it
-        counts = count_corpus()
-        run.accept(counts)
-    else:
-        counts = run.counts(count_corpus)
-
-    checkpointer = None
-    if run is not None:
+        elif opened.size is None:
+            counts = count_corpus()
+            run.accept(counts)
+        else:
+            counts = run.counts(count_corpus)
+        merges = run.merges(counts)
         checkpointer = Checkpointer(
             run.save_merges, every_seconds=checkpoint_seconds, at=checkpoint_at
         )

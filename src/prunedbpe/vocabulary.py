@@ -7,6 +7,7 @@ itself when built: children before parents, no string spelled twice, every token
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,6 +25,18 @@ from prunedbpe.types import (
     UInt32Array,
 )
 from prunedbpe.visibility.remap import assign_token_ids, expand_internal
+
+
+class UnreachableTokenError(FormatError):
+    """A token that no text ever encodes to: some merge is missing, or comes too late.
+
+    Attributes:
+        rank: The token.
+    """
+
+    def __init__(self, message: str, rank: int) -> None:
+        super().__init__(message)
+        self.rank = rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +75,9 @@ class Vocabulary:
         if len(spelled) < len(self.strings):
             twice = next(string for string, times in spelled.items() if times > 1)
             ranks = [rank for rank, string in enumerate(self.strings) if string == twice]
-            raise FormatError(f"ranks {ranks} all spell {twice!r}; one token is enough")
+            raise UnreachableTokenError(
+                f"ranks {ranks} all spell {twice!r}: only one of them can appear", max(ranks)
+            )
         flat = np.frombuffer(b"".join(self.strings), np.uint8)
         ends = np.cumsum([len(string) for string in self.strings])
         own_rank = np.arange(len(self.strings), dtype=np.uint32)
@@ -79,9 +94,8 @@ class Vocabulary:
                 ).tolist()
                 != [rank]
             )
-            raise FormatError(
-                f"rank {rank} spells {self.strings[rank]!r}, but encoding that text gives other "
-                "tokens: the token can never appear"
+            raise UnreachableTokenError(
+                f"{self.strings[rank]!r} encodes to other tokens: this one can never appear", rank
             )
 
     def __len__(self) -> int:
@@ -168,9 +182,15 @@ class Vocabulary:
         return [Rank(rank) for rank in np.flatnonzero(~supports).tolist()]
 
 
-def check_special_tokens(special_tokens: tuple[str, ...]) -> None:
+def check_special_tokens(special_tokens: Sequence[str]) -> tuple[str, ...]:
     """Refuse special tokens that cannot be told apart or cannot be written as UTF-8."""
+    if isinstance(special_tokens, str):  # a sequence of letters to Python, hardly to the user
+        raise SettingsError(
+            f"special_tokens is the text {special_tokens!r}", hint="give a list of texts"
+        )
     for text in special_tokens:
+        if not isinstance(text, str):
+            raise SettingsError(f"special token {text!r} is not text")
         if not text:
             raise SettingsError("a special token is empty")
         try:
@@ -180,3 +200,4 @@ def check_special_tokens(special_tokens: tuple[str, ...]) -> None:
     if len(set(special_tokens)) < len(special_tokens):
         twice = next(text for text in special_tokens if special_tokens.count(text) > 1)
         raise SettingsError(f"special token {twice!r} is given twice")
+    return tuple(special_tokens)

@@ -14,8 +14,11 @@ from prunedbpe.pretokenize import BUILTIN_PRETOKENIZERS, Pretokenizer
 SCAN_LIMIT = 64  # bytes; longer chunks are merged with a heap
 
 
+TINY = chunk_counts(b"ab")
+
+
 @st.composite
-def merges_and_hidden(draw, counts=chunk_counts(b"ab")):
+def merges_and_hidden(draw, counts=TINY):
     merges = reference.learn(draw(counts), draw(st.integers(0, 30))).merges
     return merges, draw(hidden_ranks(len(merges)))
 

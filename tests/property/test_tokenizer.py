@@ -1,4 +1,4 @@
-"""What holds of every tokenizer and every text: round trip, visible ids, dropout, offsets, streams."""
+"""What holds of every tokenizer and every text: round trip, visible ids, dropout, offsets."""
 
 from __future__ import annotations
 

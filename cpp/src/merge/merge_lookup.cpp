@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 
 #include "prunedbpe/merger.hpp"
@@ -13,7 +14,9 @@ MergeLookup::MergeLookup(std::span<const Merge> merges)
         const std::uint32_t left = raw(merges[i].left), right = raw(merges[i].right);
         const auto rank = static_cast<std::uint32_t>(byte_count + i);
         if ((left | right) < byte_count) {
-            byte_pairs_[left << 8 | right] = rank;
+            // Of a pair that is given twice the first merge counts, as in the table below.
+            std::uint32_t& known = byte_pairs_[left << 8 | right];
+            known = std::min(known, rank);
             continue;
         }
         const std::uint64_t key = static_cast<std::uint64_t>(left) << 32 | right;

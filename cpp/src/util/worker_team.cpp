@@ -7,10 +7,18 @@ namespace prunedbpe {
 WorkerTeam::WorkerTeam(unsigned size) {
     if (size == 0) size = std::max(1u, std::thread::hardware_concurrency());
     errors_.resize(size);
-    for (unsigned worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { work(worker); });
+    threads_.reserve(size - 1);
+    try {
+        for (unsigned worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { work(worker); });
+    } catch (...) {  // the system gives no more threads: send home those that wait, or the program ends
+        end();
+        throw;
+    }
 }
 
-WorkerTeam::~WorkerTeam() {
+WorkerTeam::~WorkerTeam() { end(); }
+
+void WorkerTeam::end() {
     ending_ = true;
     round_.fetch_add(1);
     round_.notify_all();

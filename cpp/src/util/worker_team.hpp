@@ -28,6 +28,7 @@ public:
 
 private:
     void work(unsigned worker);
+    void end();
 
     std::vector<std::thread> threads_;
     std::vector<std::exception_ptr> errors_;

@@ -7,6 +7,7 @@ from prunedbpe.corpus import Corpus, CorpusInput, CorpusReport, DocumentBatch, S
 from prunedbpe.count.table import ChunkCounts
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.progress import SILENT, Progress
+from prunedbpe.threads import thread_count
 
 
 class BatchCounter:
@@ -19,7 +20,7 @@ class BatchCounter:
 
     def __init__(self, pretokenizer: Pretokenizer, threads: int | None = None) -> None:
         self._pretokenizer = pretokenizer
-        self._native = _core.ChunkCounter(threads or 0)
+        self._native = _core.ChunkCounter(thread_count(threads))
         self.documents = 0
 
     @property

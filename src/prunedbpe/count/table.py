@@ -16,7 +16,7 @@ import numpy as np
 
 from prunedbpe.corpus import CorpusReport, Shard
 from prunedbpe.errors import FormatError, SettingsError
-from prunedbpe.files import digest_arrays
+from prunedbpe.files import digest_arrays, naming
 from prunedbpe.pretokenize import Pretokenizer
 from prunedbpe.tables import read_table, write_table
 from prunedbpe.types import BYTE_COUNT, ByteArray, Int64Array
@@ -46,6 +46,30 @@ class ChunkCounts:
     pretokenizer: Pretokenizer = field(default_factory=lambda: Pretokenizer("paper"))
     corpus: CorpusReport = field(default_factory=CorpusReport)
     shard: Shard | None = None
+
+    def __post_init__(self) -> None:
+        # Native code trusts these numbers: a wrong one would read memory that is not the table's.
+        chunks = len(self.counts)
+        if len(self.offsets) != chunks + 1 or len(self.first_positions) != chunks:
+            raise FormatError(
+                f"{chunks} counts with {len(self.offsets)} offsets (one more is needed) "
+                f"and {len(self.first_positions)} first positions"
+            )
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.data):
+            raise FormatError(
+                f"offsets go from {self.offsets[0]} to {self.offsets[-1]}, "
+                f"but the chunks hold {len(self.data)} bytes"
+            )
+        for name, values in (
+            ("chunk length", np.diff(self.offsets)),
+            ("count", self.counts),
+            ("first_position", np.diff(self.first_positions, prepend=-1)),
+        ):
+            if chunks and values.min() < 1:
+                raise FormatError(
+                    f"row {int(np.argmin(values))}: {name} makes no sense",
+                    hint="count the corpus again",
+                )
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -154,34 +178,19 @@ class ChunkCounts:
         import pyarrow as pa
 
         path = Path(path)
-        columns = ("chunk", "count", "first_position")
+        columns = {"chunk": "large_binary", "count": "int64", "first_position": "int64"}
         table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
-        chunks = pa.concat_arrays(
-            [pa.array([], pa.large_binary()), *table["chunk"].cast(pa.large_binary()).chunks]
-        )
+        chunks = pa.concat_arrays([pa.array([], pa.large_binary()), *table["chunk"].chunks])
         _, offset_buffer, data_buffer = chunks.buffers()
         offsets = np.frombuffer(memoryview(offset_buffer or bytes(8)), np.int64)[: len(chunks) + 1]
         data = np.frombuffer(memoryview(data_buffer or b""), np.uint8)[: offsets[-1]]
-        counts = table["count"].to_numpy().astype(np.int64, copy=False)
-        first_positions = table["first_position"].to_numpy().astype(np.int64, copy=False)
-        lengths = np.diff(offsets)
-        for name, values, least in (
-            ("chunk length", lengths, 1),
-            ("count", counts, 1),
-            ("first_position", np.diff(first_positions, prepend=-1), 1),
-        ):
-            if len(values) and values.min() < least:
-                row = int(np.argmin(values))
-                raise FormatError(
-                    f"{path}: row {row}: {name} makes no sense",
-                    hint="the file is damaged; count the corpus again",
-                )
-        return cls(
-            data=data,
-            offsets=offsets,
-            counts=counts,
-            first_positions=first_positions,
-            pretokenizer=Pretokenizer.from_settings(settings["pretokenizer"]),
-            corpus=CorpusReport.from_settings(settings["corpus"]),
-            shard=Shard(*settings["shard"]) if settings.get("shard") else None,
-        )
+        with naming(path):
+            return cls(
+                data=data,
+                offsets=offsets,
+                counts=table["count"].to_numpy(),
+                first_positions=table["first_position"].to_numpy(),
+                pretokenizer=Pretokenizer.from_settings(settings["pretokenizer"]),
+                corpus=CorpusReport.from_settings(settings["corpus"]),
+                shard=Shard(*settings["shard"]) if settings.get("shard") else None,
+            )

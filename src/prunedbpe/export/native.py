@@ -10,7 +10,7 @@ from pathlib import Path
 
 from prunedbpe.errors import FormatError
 from prunedbpe.export.paper import read_paper_files, write_paper_files
-from prunedbpe.files import read_json, write_json
+from prunedbpe.files import naming, read_json, write_json
 from prunedbpe.pretokenize import Pretokenizer
 from prunedbpe.types import Settings
 from prunedbpe.vocabulary import Vocabulary
@@ -24,6 +24,8 @@ def write_tokenizer(
     folder: Path, vocabulary: Vocabulary, pretokenizer: Pretokenizer, training: Settings
 ) -> None:
     """Write a tokenizer; the settings come last, so a folder with them is complete."""
+    # Also when it takes the place of another: its settings must not stand beside new vocabularies.
+    (folder / SETTINGS_FILE).unlink(missing_ok=True)
     write_paper_files(folder, vocabulary)
     write_json(
         folder / SETTINGS_FILE,
@@ -59,7 +61,8 @@ def read_tokenizer(folder: Path) -> tuple[Vocabulary, Pretokenizer, Settings]:
     pretokenizer_settings = settings.get("pretokenizer")
     if not isinstance(pretokenizer_settings, dict):
         raise FormatError(f"{path}: 'pretokenizer' is missing")
-    pretokenizer = Pretokenizer.from_settings(pretokenizer_settings)
+    with naming(path):
+        pretokenizer = Pretokenizer.from_settings(pretokenizer_settings)
     vocabulary = read_paper_files(folder)
     for name, value in (
         ("vocab_size", vocabulary.vocab_size),

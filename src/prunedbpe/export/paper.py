@@ -23,12 +23,13 @@ import numpy as np
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.files import atomic_write
 from prunedbpe.types import BYTE_COUNT
-from prunedbpe.vocabulary import Vocabulary
+from prunedbpe.vocabulary import UnreachableTokenError, Vocabulary
 
 VISIBLE_FILE = "vocab.txt"
 INTERNAL_FILE = "inter_vocab.txt"
 
-_LINE = re.compile(r"(\d+)\t\((-?\d+), (-?\d+)\)\t([^\t]*)\t(-?\d+)", re.ASCII)
+# Numbers of at most ten digits: more are no ids, and converting thousands of them is refused.
+_LINE = re.compile(r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d{1,10})", re.ASCII)
 
 
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
@@ -134,8 +135,11 @@ def read_paper_files(folder: Path) -> Vocabulary:
             is_visible,
             tuple(_special_text(row) for row in special),
         )
+    except UnreachableTokenError as error:
+        by_rank = {ranks_by_id[row.token_id]: row for row in learned}
+        raise FormatError(f"{by_rank[error.rank].place}: {error.message}") from error
     except PrunedBPEError as error:
-        raise FormatError(f"{folder}: {error.message}") from error
+        raise FormatError(f"{folder / VISIBLE_FILE}: {error.message}") from error
 
 
 def _read_rows(path: Path, first_id: int) -> list[_Row]:

@@ -16,11 +16,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 from prunedbpe.corpus import Corpus
 from prunedbpe.count import ChunkCounts, SourceCounts
 from prunedbpe.errors import FormatError, RunMismatchError
-from prunedbpe.files import read_json, write_json
+from prunedbpe.files import naming, read_json, write_json
 from prunedbpe.learn.learner import Learner
 from prunedbpe.learn.merges import MergeTable
 from prunedbpe.pretokenize import Pretokenizer
@@ -61,19 +62,28 @@ class RunDirectory:
         settings = {"format": FORMAT, "version": FORMAT_VERSION, **settings}
         if self.settings_path.exists():
             found = read_json(self.settings_path)
-            differences = _differences(found, settings)
+            with naming(self.settings_path):
+                differences = _differences(found, settings)
             if differences:
                 raise RunMismatchError(
                     f"{self.folder} holds another run: " + "; ".join(differences),
                     hint="give another run directory, or start this one over with --no-resume",
                 )
             return
+        for path in (self.counts_path, self.merges_path):
+            if path.exists():
+                # Nobody knows of which corpus it is; to go on from it could be wrong silently.
+                raise RunMismatchError(
+                    f"{path} is there without {self.settings_path.name}, which tells its corpus",
+                    hint="give another run directory, or start this one over with --no-resume",
+                )
         self.folder.mkdir(parents=True, exist_ok=True)
         write_json(self.settings_path, settings)
 
     def clear(self) -> None:
         """Forget what was computed; files of others in the folder stay."""
-        for path in (self.settings_path, self.merges_path, self.counts_path):
+        # The settings last: as long as anything computed is there, so is what tells its corpus.
+        for path in (self.merges_path, self.counts_path, self.settings_path):
             path.unlink(missing_ok=True)
         if self.sources_path.is_dir():
             for path in [self.sources_path / "sources.json", *self.sources_path.glob("*.parquet")]:
@@ -137,9 +147,21 @@ class RunDirectory:
         """What cut the corpus of this run."""
         return Pretokenizer.from_settings(read_json(self.settings_path)["pretokenizer"])
 
-    def merges(self) -> MergeTable | None:
-        """The merges of the last checkpoint."""
-        return MergeTable.load(self.merges_path) if self.merges_path.exists() else None
+    def merges(self, counts: ChunkCounts | None = None) -> MergeTable | None:
+        """The merges of the last checkpoint, checked against the counts where those are given.
+
+        Raises:
+            RunMismatchError: They were learned on other counts than those of the run.
+        """
+        if not self.merges_path.exists():
+            return None
+        merges = MergeTable.load(self.merges_path)
+        if counts is not None and merges.counts_digest != counts.digest:
+            raise RunMismatchError(
+                f"{self.merges_path} was learned on other chunk counts than {self.counts_path}",
+                hint="start the run over with --no-resume",
+            )
+        return merges
 
     def save_merges(self, merges: MergeTable) -> None:
         """Write a checkpoint."""
@@ -255,7 +277,9 @@ def describe_run(corpus: Corpus, pretokenizer: Pretokenizer) -> Settings:
     }
 
 
-def _differences(found: Settings, wanted: Settings) -> list[str]:
+def _differences(found: Any, wanted: Settings) -> list[str]:
+    if not isinstance(found, dict):
+        raise FormatError("not the settings of a run")
     differences = []
     for name in sorted({*found, *wanted}):
         there, here = found.get(name), wanted.get(name)

@@ -17,6 +17,7 @@ from prunedbpe.count import ChunkCounts
 from prunedbpe.errors import SettingsError
 from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.progress import SILENT, Progress
+from prunedbpe.threads import thread_count
 
 PARALLEL_FROM = 1 << 15
 """A merge with fewer occurrences is not worth waking other threads for."""
@@ -73,7 +74,12 @@ class Learner:
         self._learned = 0
         self._exhausted = merges.exhausted
         self._native = _core.Learner(
-            counts.data, counts.offsets, counts.counts, merges.pairs, threads or 0, parallel_from
+            counts.data,
+            counts.offsets,
+            counts.counts,
+            merges.pairs,
+            thread_count(threads),
+            parallel_from,
         )
 
     def __len__(self) -> int:
@@ -181,6 +187,6 @@ def replay(merges: MergeTable, counts: ChunkCounts, *, threads: int | None = Non
             hint="count the corpus with the pretokenizer of the merges",
         )
     replacements = _core.replay(
-        merges.pairs, counts.data, counts.offsets, counts.counts, threads or 0
+        merges.pairs, counts.data, counts.offsets, counts.counts, thread_count(threads)
     )
     return Applied(counts.byte_counts, replacements)

@@ -15,6 +15,7 @@ import numpy as np
 
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.errors import FormatError
+from prunedbpe.files import naming
 from prunedbpe.pretokenize import Pretokenizer
 from prunedbpe.tables import read_table, write_table
 from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
@@ -73,6 +74,11 @@ class MergeTable:
                 f"{count} merges with {len(self.frequencies)} frequencies "
                 f"and {len(self.applied)} applied counts"
             )
+        if len(self.applied.byte_counts) != BYTE_COUNT:
+            raise FormatError(f"counts of {len(self.applied.byte_counts)} bytes, not {BYTE_COUNT}")
+        negative = np.flatnonzero((self.frequencies < 0) | (self.applied.replacements < 0))
+        if len(negative):
+            raise FormatError(f"merge {int(negative[0])} has a negative frequency or applied count")
         bad = np.flatnonzero(self.pairs.max(axis=1, initial=0) >= self.ranks)
         if len(bad):
             i = int(bad[0])
@@ -163,19 +169,16 @@ class MergeTable:
             FormatError: The file is no such table, or damaged.
         """
         path = Path(path)
-        columns = ("left", "right", "frequency", "applied")
+        columns = {"left": "uint32", "right": "uint32", "frequency": "int64", "applied": "int64"}
         table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
         left, right, frequencies, replacements = (table[name].to_numpy() for name in columns)
-        byte_counts = np.array(settings["byte_counts"], np.int64)
-        try:
+        with naming(path):
             return cls(
-                pairs=np.stack([left, right], axis=1).astype(np.uint32),
+                pairs=np.stack([left, right], axis=1),
                 frequencies=frequencies,
-                applied=Applied(byte_counts, replacements),
+                applied=Applied(np.array(settings["byte_counts"], np.int64), replacements),
                 pretokenizer=Pretokenizer.from_settings(settings["pretokenizer"]),
                 corpus=CorpusReport.from_settings(settings["corpus"]),
                 counts_digest=settings["counts_digest"],
                 exhausted=settings["exhausted"],
             )
-        except FormatError as error:
-            raise FormatError(f"{path}: {error.message}", hint=error.hint) from error

@@ -6,6 +6,7 @@ In: the exposures of all learned tokens and the budgets. Out: the visibility of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
@@ -50,10 +51,12 @@ class Threshold:
             if text.endswith("%"):
                 parsed = cls(text, ratio=Fraction(text[:-1]) / 100)
             elif isinstance(value, float):
-                parsed = cls(f"{float(Fraction(text) * 100):g}%", ratio=Fraction(text))
+                percent = f"{Decimal(text) * 100:f}"
+                percent = percent.rstrip("0").rstrip(".") if "." in percent else percent
+                parsed = cls(f"{percent}%", ratio=Fraction(text))
             else:
                 parsed = cls(text, count=int(text))
-        except (ValueError, ZeroDivisionError):
+        except (ValueError, ArithmeticError):
             raise SettingsError(
                 f"threshold {value!r} is neither a ratio nor a count",
                 hint="write a share such as 40%, a count such as 750, or 0 for Standard BPE",

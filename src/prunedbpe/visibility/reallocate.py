@@ -31,6 +31,16 @@ def reallocation_batch(missing: int) -> int:
     return max(SMALLEST_BATCH, math.ceil(1.1 * missing))
 
 
+def check_cap(required: int, max_train_vocab: int | None) -> None:
+    """Refuse an upper bound that leaves no room for the tokens the vocabulary shows."""
+    if max_train_vocab is not None and max_train_vocab < BYTE_COUNT + required:
+        raise SettingsError(
+            f"max_train_vocab={max_train_vocab} is below the {BYTE_COUNT + required} bytes and "
+            "learned tokens the vocabulary shows",
+            hint=f"raise max_train_vocab to {BYTE_COUNT + required} or more",
+        )
+
+
 def reallocate(
     extend: Extend, required: int, threshold: Threshold, max_train_vocab: int | None = None
 ) -> tuple[MergeTable, int]:
@@ -48,13 +58,8 @@ def reallocate(
     Raises:
         InsufficientCandidatesError: The cap is met, or no pair occurs twice; tokens are missing.
     """
+    check_cap(required, max_train_vocab)
     limit = None if max_train_vocab is None else max_train_vocab - BYTE_COUNT
-    if limit is not None and limit < required:
-        raise SettingsError(
-            f"max_train_vocab={max_train_vocab} is below the {BYTE_COUNT + required} bytes and "
-            "learned tokens the vocabulary shows",
-            hint=f"raise max_train_vocab to {BYTE_COUNT + required} or more",
-        )
     known = extend(required)
     if len(known) < required:
         raise _insufficient(len(known), required, "occur at all", known)
