@@ -44,6 +44,20 @@ AWKWARD_TEXTS = (
 """Texts that have broken tokenizers before, by name."""
 
 
+def zipf_text(lines: int = 200) -> str:
+    """A text, always the same, whose words are as unequally frequent as those of a language."""
+    starts, ends = ("th", "c", "人", "str", "wh", "l"), ("t", "ng", "r", "民", "se", "tion", "l")
+    words = [start + vowel + end for start in starts for vowel in "aeiou" for end in ends]
+    state, text = 1, []
+    for _ in range(lines):
+        line = []
+        for _ in range(8):
+            state = state * 48271 % 0x7FFFFFFF
+            line.append(words[int(len(words) * (state / 0x7FFFFFFF) ** 3)])
+        text.append(" ".join(line))
+    return "\n".join(text) + "\n"
+
+
 def chunks(alphabet: bytes = b"ab", max_size: int = 12) -> st.SearchStrategy[bytes]:
     """Chunks over a tiny alphabet, never empty; repeated patterns are frequent."""
     letter = st.sampled_from(list(alphabet))

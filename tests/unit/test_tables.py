@@ -151,5 +151,5 @@ def test_columns_that_make_no_sense(kind, column, values, path):
 
 
 def test_merge_of_a_rank_that_does_not_exist_yet(tmp_path):
-    with pytest.raises(FormatError, match="merge 1 .rank 257. is made of"):
+    with pytest.raises(FormatError, match=r"merge 1 \(rank 257\) is made of"):
         MergeTable.from_pairs([(97, 98), (97, 257)])

@@ -99,6 +99,9 @@ def read_paper_files(folder: Path) -> Vocabulary:
         raise FormatError(f"{folder / VISIBLE_FILE}: the 256 bytes are missing")
 
     # Learned tokens first, then the special ones; after them nothing but internal tokens.
+    for row in internal:
+        if row.rank < 0:
+            raise FormatError(f"{row.place}: an internal token without rank and children")
     learned = [row for row in rows[BYTE_COUNT:] if row.rank >= 0]
     special = [row for row in rows[BYTE_COUNT:] if row.rank < 0]
     for row, token_id in zip(
