@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <vector>
+
+#include "check.hpp"
+#include "corpora.hpp"
+#include "prunedbpe/learn.hpp"
+
+using namespace prunedbpe;
+
+namespace {
+
+template <class T>
+std::vector<T> copy(std::span<const T> values, std::size_t begin = 0) {
+    return {values.begin() + static_cast<std::ptrdiff_t>(begin), values.end()};
+}
+
+void check_same(const Learner& learner, const plain::Learned& expected, std::size_t begin = 0) {
+    CHECK_EQUAL(plain::flat(learner.merges()), plain::flat(std::span(expected.merges).subspan(begin)));
+    CHECK_EQUAL(copy(learner.frequencies()), copy<std::int64_t>(expected.frequencies, begin));
+    CHECK_EQUAL(copy(learner.applied()), copy<std::int64_t>(expected.applied, begin));
+}
+
+}  // namespace
+
+CASE("learner: against the definition, with any number of threads") {
+    check::Random random(10);
+    for (int round = 0; round < 400; ++round) {
+        const plain::Corpus corpus = plain::random_corpus(random);
+        const plain::Learned expected = plain::learn(corpus, 40);
+        for (const unsigned threads : {1u, 2u, 3u}) {
+            Learner learner(corpus.view(), {}, threads, 1);
+            CHECK_EQUAL(learner.advance(40), expected.merges.size());
+            check_same(learner, expected);
+            CHECK(learner.memory() > 0);
+        }
+    }
+}
+
+CASE("learner: in steps, and resumed from any merge") {
+    check::Random random(11);
+    for (int round = 0; round < 150; ++round) {
+        const plain::Corpus corpus = plain::random_corpus(random);
+        const plain::Learned expected = plain::learn(corpus, 30);
+        const std::size_t stop = random.below(expected.merges.size() + 1);
+        for (const unsigned threads : {1u, 3u}) {
+            Learner resumed(corpus.view(), std::span(expected.merges).first(stop), threads, 1);
+            std::size_t learned = 0;
+            while (const std::size_t step = resumed.advance(std::min<std::size_t>(3, 30 - stop - learned))) {
+                learned += step;
+                if (learned == 30 - stop) break;
+            }
+            check_same(resumed, expected, stop);
+        }
+    }
+}
+
+CASE("learner: merges of few occurrences stay with one thread") {
+    check::Random random(12);
+    for (int round = 0; round < 100; ++round) {
+        const plain::Corpus corpus = plain::random_corpus(random);
+        Learner learner(corpus.view(), {}, 2, 1 + random.below(6));  // some merges shared, some not
+        learner.advance(40);
+        check_same(learner, plain::learn(corpus, 40));
+    }
+}
+
+CASE("learner: nothing to learn") {
+    for (const unsigned threads : {1u, 3u}) {
+        CHECK_EQUAL(Learner(plain::Corpus{}.view(), {}, threads, 1).advance(5), std::size_t{0});
+        plain::Corpus corpus;
+        corpus.add("a", 100);
+        corpus.add("bc", 1);
+        Learner learner(corpus.view(), {}, threads, 1);
+        CHECK_EQUAL(learner.advance(5), std::size_t{0});
+        CHECK_EQUAL(learner.advance(5), std::size_t{0});
+    }
+}
+
+CASE("replay: as often as learning applied, and as the definition on another corpus") {
+    check::Random random(13);
+    for (int round = 0; round < 150; ++round) {
+        const plain::Corpus corpus = plain::random_corpus(random), other = plain::random_corpus(random);
+        const plain::Learned learned = plain::learn(corpus, 40);
+        for (const unsigned threads : {1u, 2u, 7u}) {
+            CHECK_EQUAL(replay(learned.merges, corpus.view(), threads), learned.applied);
+            std::vector<std::int64_t> expected(learned.merges.size());
+            std::vector<plain::Ranks> chunks;
+            for (const auto& [chunk, count] : other.chunks) chunks.push_back(plain::as_ranks(chunk));
+            for (std::size_t i = 0; i < learned.merges.size(); ++i) {
+                for (std::size_t c = 0; c < chunks.size(); ++c) {
+                    expected[i] += plain::replace(chunks[c], learned.merges[i], static_cast<std::uint32_t>(256 + i)) *
+                                   other.chunks[c].second;
+                }
+            }
+            CHECK_EQUAL(replay(learned.merges, other.view(), threads), expected);
+        }
+    }
+}

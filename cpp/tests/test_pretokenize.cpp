@@ -1,0 +1,150 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "prunedbpe/pretokenize.hpp"
+#include "prunedbpe/text.hpp"
+
+using namespace prunedbpe;
+
+namespace {
+
+const std::vector<std::string> names{"paper", "reference", "gpt2", "cl100k", "o200k", "none"};
+
+void append_utf8(std::string& text, std::uint32_t c) {
+    if (c < 0x80) {
+        text += static_cast<char>(c);
+    } else if (c < 0x800) {
+        text += {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 63))};
+    } else if (c < 0x10000) {
+        text += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 63)),
+                 static_cast<char>(0x80 | (c & 63))};
+    } else {
+        text += {static_cast<char>(0xF0 | c >> 18), static_cast<char>(0x80 | (c >> 12 & 63)),
+                 static_cast<char>(0x80 | (c >> 6 & 63)), static_cast<char>(0x80 | (c & 63))};
+    }
+}
+
+std::string random_utf8(check::Random& random, std::size_t length) {
+    static const std::string signs = " \n\r\t.'-_/<C+#a1Z0";
+    std::string text;
+    for (std::size_t i = 0; i < length; ++i) {
+        const std::size_t kind = random.below(8);
+        if (kind < 5) {
+            text += signs[random.below(signs.size())];
+            continue;
+        }
+        const auto c = static_cast<std::uint32_t>(random.below(kind == 5 ? 0x800 : kind == 6 ? 0xD800 : 0x110000));
+        append_utf8(text, c >= 0xD800 && c < 0xE000 ? 0x2019 : c);
+    }
+    return text;
+}
+
+/// Cuts a copy of the text that ends where its memory ends, so that sanitizers see a byte too far.
+void check_cut(NextChunk next, const std::string& text) {
+    const auto exact = std::make_unique<char[]>(text.size());
+    std::copy(text.begin(), text.end(), exact.get());
+    std::string joined;
+    for_each_chunk(next, {exact.get(), text.size()}, [&](std::string_view chunk) {
+        CHECK(!chunk.empty());
+        joined += chunk;
+    });
+    CHECK(joined == text);
+}
+
+}  // namespace
+
+CASE("pretokenizers: lossless on valid text") {
+    check::Random random(40);
+    for (int round = 0; round < 600; ++round) {
+        const std::string text = random_utf8(random, random.below(60));
+        CHECK_EQUAL(find_invalid_utf8(text), -1);
+        for (const std::string& name : names) check_cut(find_pretokenizer(name), text);
+    }
+}
+
+CASE("pretokenizers: chunks of valid text are valid text") {
+    check::Random random(41);
+    for (int round = 0; round < 300; ++round) {
+        const std::string text = random_utf8(random, random.below(60));
+        for (const std::string& name : names) {
+            for_each_chunk(find_pretokenizer(name), text,
+                           [](std::string_view chunk) { CHECK_EQUAL(find_invalid_utf8(chunk), -1); });
+        }
+    }
+}
+
+CASE("pretokenizers: safe on any bytes") {
+    check::Random random(42);
+    for (int round = 0; round < 3000; ++round) {
+        std::string text = round % 2 == 0 ? std::string() : random_utf8(random, random.below(20));
+        if (round % 2 == 0) {
+            for (std::size_t i = random.below(40); i > 0; --i) text += static_cast<char>(random.below(256));
+        } else if (!text.empty()) {
+            text.resize(1 + random.below(text.size()));  // often inside a character
+            text[random.below(text.size())] = static_cast<char>(random.below(256));
+        }
+        for (const std::string& name : names) check_cut(find_pretokenizer(name), text);
+    }
+}
+
+CASE("pretokenizers: every single byte, pair of bytes, and cut-off character") {
+    for (const std::string& name : names) {
+        const NextChunk next = find_pretokenizer(name);
+        for (int a = 0; a < 256; ++a) {
+            check_cut(next, std::string(1, static_cast<char>(a)));
+            for (int b = 0; b < 256; b += 3) check_cut(next, {static_cast<char>(a), static_cast<char>(b)});
+            check_cut(next, {'a', static_cast<char>(a)});
+            check_cut(next, {' ', static_cast<char>(a)});
+            check_cut(next, {'a', '.', static_cast<char>(a)});
+            check_cut(next, {static_cast<char>(a), '\x80', '\x80'});
+        }
+    }
+}
+
+CASE("pretokenizers: by name") {
+    for (const std::string& name : names) CHECK(find_pretokenizer(name) != nullptr);
+    for (const std::string name : {"", "Paper", "nope"}) CHECK(find_pretokenizer(name) == nullptr);
+    CHECK(!unicode_version().empty());
+}
+
+CASE("UTF-8: what is invalid, and where") {
+    struct Example {
+        std::string text;
+        std::int64_t at;
+    };
+    for (const auto& [text, at] : std::vector<Example>{
+             {"", -1},
+             {std::string("a\0b", 3), -1},
+             {"\x80", 0},
+             {"ab\xC3", 2},
+             {"\xC0\x80", 0},          // overlong
+             {"\xE0\x80\x80", 0},      // overlong
+             {"\xED\xA0\x80", 0},      // a surrogate
+             {"\xF4\x90\x80\x80", 0},  // above U+10FFFF
+             {"\xF4\x8F\xBF\xBF", -1},
+             {"12345678\xFF", 8},
+             {"1234567\xE4\xB8", 7},
+             {"\xF8\x88\x80\x80\x80", 0},
+         }) {
+        CHECK_EQUAL(find_invalid_utf8(text), at);
+    }
+}
+
+CASE("lines: without their ends, empty ones left out") {
+    const auto lines = [](std::string_view text) {
+        std::vector<std::string> found;
+        for (const DocumentSpan& span : split_lines(text)) {
+            found.emplace_back(text.substr(static_cast<std::size_t>(span.begin),
+                                           static_cast<std::size_t>(span.end - span.begin)));
+        }
+        return found;
+    };
+    using Lines = std::vector<std::string>;
+    CHECK_EQUAL(lines(""), Lines{});
+    CHECK_EQUAL(lines("\n\r\n\n"), Lines{});
+    CHECK_EQUAL(lines("a\nb\r\nc"), (Lines{"a", "b", "c"}));
+    CHECK_EQUAL(lines("a\rb\n"), (Lines{"a\rb"}));
+    CHECK_EQUAL(lines("\r\r\n"), (Lines{"\r"}));
+}

@@ -1,0 +1,169 @@
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "corpora.hpp"
+#include "prunedbpe/merger.hpp"
+#include "prunedbpe/tokenizer.hpp"
+
+using namespace prunedbpe;
+
+namespace {
+
+std::vector<Merge> random_merges(check::Random& random) {
+    return plain::learn(plain::random_corpus(random), random.below(40)).merges;
+}
+
+std::vector<std::string> spell(const std::vector<Merge>& merges) {
+    std::vector<std::string> strings;
+    for (int byte = 0; byte < 256; ++byte) strings.emplace_back(1, static_cast<char>(byte));
+    for (const Merge& merge : merges) strings.push_back(strings[raw(merge.left)] + strings[raw(merge.right)]);
+    return strings;
+}
+
+/// Every rank stands for itself, or for its parts if `hidden` says so.
+IdLists expansions(const std::vector<Merge>& merges, const std::vector<bool>& hidden) {
+    std::vector<std::vector<std::uint32_t>> lists;
+    for (std::uint32_t rank = 0; rank < 256 + merges.size(); ++rank) {
+        if (rank < 256 || !hidden[rank - 256]) {
+            lists.push_back({rank});
+            continue;
+        }
+        lists.push_back(lists[raw(merges[rank - 256].left)]);
+        const auto& right = lists[raw(merges[rank - 256].right)];
+        lists.back().insert(lists.back().end(), right.begin(), right.end());
+    }
+    IdLists flat;
+    flat.offsets.push_back(0);
+    for (const auto& list : lists) {
+        flat.ids.insert(flat.ids.end(), list.begin(), list.end());
+        flat.offsets.push_back(static_cast<std::int64_t>(flat.ids.size()));
+    }
+    return flat;
+}
+
+}  // namespace
+
+CASE("merging a chunk: scan and heap against the definition, around the limit between them") {
+    check::Random random(30);
+    for (int round = 0; round < 400; ++round) {
+        const std::vector<Merge> merges = random_merges(random);
+        const MergeLookup lookup(merges);
+        MergeScratch scratch;
+        for (const std::size_t longest : {5, 20, 62, 63, 64, 65, 66, 70, 200}) {
+            std::string chunk = random.word("ab", longest);
+            if (longest > 60) chunk.resize(longest, chunk[0]);
+            const plain::Ranks expected = plain::merge(merges, chunk);
+            merge_chunk(lookup, chunk, scratch);
+            CHECK_EQUAL(scratch.ranks, expected);
+
+            // Dropout always takes the heap; without dropping it must be the same.
+            std::uint64_t state = 1;
+            merge_chunk_dropout(lookup, chunk, 0.0, state, scratch);
+            CHECK_EQUAL(scratch.ranks, expected);
+            merge_chunk_dropout(lookup, chunk, 1.0, state, scratch);
+            CHECK_EQUAL(scratch.ranks, plain::as_ranks(chunk));
+
+            std::vector<std::int64_t> applied(merges.size());
+            merge_chunk_recording(lookup, chunk, 3, applied, scratch);
+            CHECK_EQUAL(scratch.ranks, expected);
+            std::int64_t total = 0;
+            for (const std::int64_t times : applied) total += times;
+            CHECK_EQUAL(total, 3 * static_cast<std::int64_t>(chunk.size() - expected.size()));
+        }
+    }
+}
+
+CASE("merge lookup: every merge is found, and no other pair") {
+    check::Random random(31);
+    std::vector<Merge> merges;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> expected;
+    for (std::uint32_t i = 0; i < 5000; ++i) {
+        const auto left = static_cast<std::uint32_t>(random.below(256 + i));
+        const auto right = static_cast<std::uint32_t>(random.below(256 + i));
+        merges.push_back({Rank{left}, Rank{right}});
+        expected.try_emplace({left, right}, 256 + i);  // of a pair given twice, the first counts
+    }
+    const MergeLookup lookup(merges);
+    for (const auto& [pair, rank] : expected) CHECK_EQUAL(lookup.find(pair.first, pair.second), rank);
+    for (int i = 0; i < 100000; ++i) {
+        const auto left = static_cast<std::uint32_t>(random.below(6000));
+        const auto right = static_cast<std::uint32_t>(random.below(6000));
+        const auto found = expected.find({left, right});
+        CHECK_EQUAL(lookup.find(left, right), found == expected.end() ? MergeLookup::none : found->second);
+    }
+    CHECK_EQUAL(MergeLookup({}).find(97, 98), MergeLookup::none);
+}
+
+CASE("encoder and decoder: round trip, batches, chunks of others, dropout") {
+    check::Random random(32);
+    for (int round = 0; round < 100; ++round) {
+        const std::vector<Merge> merges = random_merges(random);
+        std::vector<bool> hidden(merges.size());
+        for (std::size_t i = 0; i < hidden.size(); ++i) hidden[i] = random.below(3) == 0;
+        const IdLists lists = expansions(merges, hidden);
+        const Encoder encoder(merges, {lists.ids, lists.offsets}, find_pretokenizer("paper"));
+
+        std::string bytes;
+        std::vector<std::int64_t> offsets{0};
+        for (const std::string& string : spell(merges)) {
+            bytes += string;
+            offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+        }
+        const Decoder decoder({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, offsets);
+
+        std::vector<std::string> texts(random.below(60));
+        for (std::string& text : texts) text = random.word("ab c", 100);
+        const std::vector<std::string_view> views(texts.begin(), texts.end());
+        for (const double probability : {0.0, 0.4, 1.0}) {
+            std::vector<std::uint32_t> all;
+            std::vector<std::int64_t> ends{0};
+            for (std::size_t i = 0; i < texts.size(); ++i) {
+                std::vector<std::uint32_t> ids, cut;
+                encoder.encode(texts[i], {probability, 77 + i}, ids);
+                CHECK_EQUAL(decoder.decode(ids), texts[i]);
+                for (const std::uint32_t id : ids) CHECK(id < 256 || !hidden[id - 256]);
+                std::vector<std::int64_t> chunk_ends;
+                for_each_chunk(find_pretokenizer("paper"), texts[i], [&](std::string_view chunk) {
+                    chunk_ends.push_back(chunk.data() + chunk.size() - texts[i].data());
+                });
+                encoder.encode_chunks(texts[i], chunk_ends, {probability, 77 + i}, cut);
+                CHECK_EQUAL(cut, ids);
+                all.insert(all.end(), ids.begin(), ids.end());
+                ends.push_back(static_cast<std::int64_t>(all.size()));
+            }
+            for (const unsigned threads : {1u, 2u, 7u}) {
+                const IdLists batch = encoder.encode_batch(views, {probability, 77}, threads);
+                CHECK_EQUAL(batch.ids, all);
+                CHECK_EQUAL(batch.offsets, ends);
+            }
+        }
+    }
+}
+
+CASE("encoder: expansions that do not fit the merges") {
+    const std::vector<Merge> merges{{Rank{97}, Rank{98}}};
+    const IdLists lists = expansions({}, {});
+    CHECK_THROWS(Encoder(merges, {lists.ids, lists.offsets}, nullptr), std::invalid_argument);
+}
+
+CASE("decoder: ids outside the vocabulary") {
+    const std::vector<std::uint8_t> bytes{'a', 'b'};
+    const std::vector<std::int64_t> offsets{0, 1, 2};
+    const Decoder decoder(bytes, offsets);
+    CHECK_EQUAL(decoder.decode(std::vector<std::uint32_t>{1, 0, 1}), "bab");
+    CHECK_EQUAL(decoder.decode({}), "");
+    for (const std::uint32_t id : {2u, 0xFFFFFFFFu}) {
+        CHECK_THROWS(decoder.decode(std::vector<std::uint32_t>{0, id}), std::out_of_range);
+    }
+}
+
+CASE("encoder: a long run of one letter") {
+    std::vector<Merge> merges{{Rank{97}, Rank{97}}};
+    for (std::uint32_t rank = 256; rank < 266; ++rank) merges.push_back({Rank{rank}, Rank{rank}});
+    const IdLists lists = expansions(merges, std::vector<bool>(merges.size()));
+    const Encoder encoder(merges, {lists.ids, lists.offsets}, find_pretokenizer("none"));
+    std::vector<std::uint32_t> ids;
+    encoder.encode(std::string(1 << 17, 'a'), {}, ids);
+    CHECK_EQUAL(ids, std::vector<std::uint32_t>(1 << 6, 266));
+}
