@@ -1,0 +1,29 @@
+"""No file written by hand is longer than a person reads in one go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[2]
+MOST_LINES = 500
+GENERATED = {"cpp/src/pretokenize/unicode_tables.cpp", "src/prunedbpe/_core.pyi"}
+FOLDERS = ("src", "cpp", "tests", "docs", "tools", "benchmarks", "examples")
+SUFFIXES = {".py", ".pyi", ".cpp", ".hpp", ".md", ".txt"}
+
+
+def test_no_file_is_too_long():
+    too_long = {}
+    for folder in FOLDERS:
+        for path in (CHECKOUT / folder).rglob("*"):
+            name = path.relative_to(CHECKOUT).as_posix()
+            if path.suffix not in SUFFIXES or name in GENERATED or "/_build/" in name:
+                continue
+            lines = path.read_bytes().count(b"\n")
+            if lines > MOST_LINES:
+                too_long[name] = lines
+    assert too_long == {}
+
+
+def test_what_is_generated_says_so():
+    tables = (CHECKOUT / "cpp/src/pretokenize/unicode_tables.cpp").read_text(encoding="utf-8")
+    assert "enerated" in tables[:500]
