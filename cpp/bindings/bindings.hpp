@@ -8,4 +8,5 @@ void bind_count(nanobind::module_& module);
 void bind_learn(nanobind::module_& module);
 void bind_visibility(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);
+void bind_shortest(nanobind::module_& module);
 void bind_text(nanobind::module_& module);

@@ -8,5 +8,6 @@ NB_MODULE(_core, module) {
     bind_learn(module);
     bind_visibility(module);
     bind_tokenizer(module);
+    bind_shortest(module);
     bind_text(module);
 }

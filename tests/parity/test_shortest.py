@@ -1,0 +1,82 @@
+"""The native minimum-token segmentation against its definition in plain Python."""
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+import prunedbpe
+from prunedbpe import ChunkCounts, learn, reference
+from prunedbpe.shortest import ShortestSegmenter, shortest_lengths
+from prunedbpe.visibility.exposure import encoded_length
+from prunedbpe.vocabulary import Vocabulary
+
+BYTES = [bytes([byte]) for byte in range(256)]
+
+
+@given(strategies.chunk_counts(), st.sets(strategies.chunks(b"abc", 6), max_size=8))
+def test_same_pieces_as_the_reference(counts, strings):
+    visible = BYTES + sorted(string for string in strings if len(string) > 1)
+    segmenter = ShortestSegmenter(visible, "none")
+    table = ChunkCounts.from_mapping(counts)
+    pieces = {chunk: reference.shortest(chunk, visible) for chunk in counts}
+    for chunk in counts:
+        ids = segmenter.encode(chunk.decode())
+        assert [visible[token_id] for token_id in ids] == pieces[chunk]
+    assert segmenter.chunk_lengths(table).tolist() == [len(pieces[chunk]) for chunk in counts]
+    expected = sum(len(pieces[chunk]) * count for chunk, count in counts.items())
+    for threads in (1, 3):
+        assert shortest_lengths(visible, table, threads=threads) == expected
+
+
+@given(strategies.byte_chunk_counts(), st.sets(st.binary(min_size=2, max_size=5), max_size=20))
+def test_any_bytes(counts, strings):
+    visible = BYTES + sorted(strings)
+    lengths = ShortestSegmenter(visible).chunk_lengths(ChunkCounts.from_mapping(counts))
+    assert lengths.tolist() == [len(reference.shortest(chunk, visible)) for chunk in counts]
+
+
+@given(strategies.chunk_counts(max_count=9), st.data())
+def test_never_more_than_by_rank(counts, data):
+    table = ChunkCounts.from_mapping(counts)
+    merges = learn(table, 12)
+    hidden = np.zeros(256 + len(merges), bool)
+    hidden[sorted(data.draw(strategies.hidden_ranks(len(merges))))] = True
+    vocabulary = Vocabulary(merges.pairs.copy(), ~hidden)
+    by_rank = encoded_length(merges.pairs, merges.applied, hidden)
+    assert ShortestSegmenter.of(vocabulary).total_length(table) <= by_rank
+
+
+@given(strategies.documents(), strategies.texts())
+def test_lossless(documents, text):
+    tok = prunedbpe.train(iter(documents), 260, threshold=0)
+    segmenter = ShortestSegmenter.of(tok.vocabulary, tok.pretokenizer)
+    ids = segmenter.encode(text)
+    assert tok.decode(ids) == text
+    assert len(ids) <= len(tok.encode(text))
+
+
+def test_many_strings_in_one_array():
+    # Every pair of letters, and a comb of long strings: all sorts of nodes, none may be lost.
+    pairs = [bytes([a, b]) for a in range(97, 123) for b in range(0, 256, 3)]
+    comb = [b"x" * n + bytes([n]) for n in range(2, 200)]
+    visible = BYTES + pairs + comb
+    segmenter = ShortestSegmenter(visible, "none")
+    table = ChunkCounts.from_mapping(dict.fromkeys(visible, 1))
+    assert segmenter.chunk_lengths(table).tolist() == [1] * len(visible)
+
+
+def test_a_long_chunk():
+    visible = [*BYTES, b"aa", b"aaa"]
+    table = ChunkCounts.from_mapping({b"a" * 1_000_001: 1})
+    assert shortest_lengths(visible, table) == 333_334
+
+
+@pytest.mark.parametrize(
+    ("strings", "message"),
+    [(BYTES[1:], "byte 0 is not"), ([*BYTES, b"a"], "same string"), ([*BYTES, b""], "empty")],
+)
+def test_strings_that_make_no_sense(strings, message):
+    with pytest.raises(ValueError, match=message):
+        ShortestSegmenter(strings)
