@@ -9,4 +9,5 @@ void bind_learn(nanobind::module_& module);
 void bind_visibility(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);
 void bind_shortest(nanobind::module_& module);
+void bind_baselines(nanobind::module_& module);
 void bind_text(nanobind::module_& module);

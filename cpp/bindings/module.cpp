@@ -9,5 +9,6 @@ NB_MODULE(_core, module) {
     bind_visibility(module);
     bind_tokenizer(module);
     bind_shortest(module);
+    bind_baselines(module);
     bind_text(module);
 }

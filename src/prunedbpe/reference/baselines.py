@@ -1,0 +1,194 @@
+"""Other ways to fill the same number of visible slots: ``docs/concepts/baselines.md``.
+
+In: chunk counts in order of first appearance, and how many learned tokens are to be visible. Out:
+the merges with the hidden ranks, or, for Picky BPE, the events to replay. The corpus is looked at
+anew at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from prunedbpe.reference.learn import (
+    Pair,
+    SegmentedCorpus,
+    learn,
+    pair_frequencies,
+    replace_pair,
+    segment,
+)
+from prunedbpe.reference.visibility import exposure, flow
+from prunedbpe.types import BYTE_COUNT
+
+PickyEvent = tuple[str, tuple[int, ...], int]
+"""``("merge", (left, right), token)`` or ``("split", parts, token)``."""
+
+
+def trim(counts: Mapping[bytes, int], required: int, extra: int) -> tuple[list[Pair], set[int]]:
+    """Trimming: learn ``extra`` merges too many, then hide the rarest tokens one by one.
+
+    Before each one, tokens are counted in the corpus as it is encoded by then: a hidden token's
+    occurrences have become occurrences of its parts. Of equally rare tokens the newest is hidden.
+
+    Returns:
+        The merges, and the ranks of the hidden tokens.
+
+    >>> merges, hidden = trim({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}, required=3, extra=1)
+    >>> merges[-1], hidden  # "cat" is learned beyond the three, "th" is the rarest of the four
+    ((99, 256), {257})
+    """
+    merges = learn(counts, required + extra).merges
+    corpus = segment(merges, counts)
+    hidden: set[int] = set()
+    while len(merges) - len(hidden) > required:
+        flows = flow(corpus, merges, hidden)
+        shown = [r for r in range(BYTE_COUNT, BYTE_COUNT + len(merges)) if r not in hidden]
+        hidden.add(min(shown, key=lambda rank: (flows[rank], -rank)))
+    return merges, hidden
+
+
+def scaffold(counts: Mapping[bytes, int], required: int) -> tuple[list[Pair], set[int]]:
+    """Scaffold-BPE: decide during training which tokens are only scaffolds for others.
+
+    The queue holds pairs that occur twice, by their frequency, and scaffolds, by their count. The
+    best entry is taken, a pair before a scaffold of the same number. A pair is merged into a
+    visible token; then each visible part, bytes apart, whose remaining count is below the best
+    entry of the queue becomes a scaffold. A scaffold that is the best entry becomes visible again.
+    Scaffolds stay in the corpus.
+
+    Returns:
+        The merges, and the ranks that are scaffolds when ``required`` tokens are visible.
+
+    >>> merges, hidden = scaffold({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}, required=3)
+    >>> merges, hidden  # after "the", "th" is left once, below the 2 of (c, at), which comes next
+    ([(97, 116), (116, 104), (257, 101), (99, 256)], {257})
+    """
+    merges: list[Pair] = []
+    scaffolds: set[int] = set()
+    while len(merges) - len(scaffolds) < required:
+        corpus = segment(merges, counts)
+        frequencies = pair_frequencies(corpus)
+        exposures = exposure(corpus, len(merges))
+        pair = max(frequencies, key=lambda p: frequencies[p], default=None)
+        frequency = frequencies[pair] if pair is not None and frequencies[pair] >= 2 else 0
+        # Of equal scaffolds the oldest.
+        rank = max(sorted(scaffolds), key=lambda r: exposures[r], default=None)
+        if rank is not None and exposures[rank] >= 2 and exposures[rank] > frequency:
+            scaffolds.remove(rank)
+            continue
+        if not frequency or pair is None:
+            break
+        merges.append(pair)
+        corpus = segment(merges, counts)
+        exposures = exposure(corpus, len(merges))
+        for part in dict.fromkeys(pair):
+            pairs = [f for f in pair_frequencies(corpus).values() if f >= 2]
+            best = max([*pairs, *(exposures[r] for r in scaffolds)], default=0)
+            if part >= BYTE_COUNT and part not in scaffolds and exposures[part] < best:
+                scaffolds.add(part)
+    return merges, scaffolds
+
+
+@dataclass(frozen=True)
+class PickyLearned:
+    """What Picky BPE learns.
+
+    Attributes:
+        events: Merges and splits, in order.
+        present: The learned tokens in the vocabulary at the end.
+        strings: What every token spells, removed ones too.
+        corpus: The corpus at the end.
+    """
+
+    events: list[PickyEvent]
+    present: set[int]
+    strings: list[bytes]
+    corpus: SegmentedCorpus
+
+
+def picky(
+    counts: Mapping[bytes, int], required: int, threshold: float | str | Fraction
+) -> PickyLearned:
+    """Picky BPE: after each merge, remove a part that the merge has used up.
+
+    With m replacements made and f occurrences of the part left, it is removed if
+    m / (f + m) >= threshold, the left part being looked at first; what is left of it is split into
+    its parts, those of the pair that made it first, and into theirs where they are gone themselves.
+    The same string is the same token: merged again, it comes back.
+
+    >>> learned = picky({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}, 3, 0.6)
+    >>> learned.events[2:]  # "the" used 2 of 3 "th", "cat" 2 of 4 "at"
+    [('merge', (257, 101), 258), ('split', (116, 104), 257), ('merge', (99, 256), 259)]
+    >>> sorted(learned.present), learned.corpus[3]
+    ([256, 258, 259], ([116, 104, 256], 1))
+    """
+    least = Fraction(str(threshold))
+    strings = [bytes([byte]) for byte in range(BYTE_COUNT)]
+    made_of: dict[int, Pair] = {}
+    present: set[int] = set()
+    events: list[PickyEvent] = []
+    corpus: SegmentedCorpus = [(list(chunk), count) for chunk, count in counts.items()]
+
+    def walk(token: int) -> tuple[int, ...]:
+        if token < BYTE_COUNT or token in present:
+            return (token,)
+        left, right = made_of[token]
+        return walk(left) + walk(right)
+
+    while len(present) < required:
+        frequencies = pair_frequencies(corpus)
+        pair = max(frequencies, key=lambda p: frequencies[p], default=None)
+        if pair is None or frequencies[pair] < 2:
+            break
+        string = strings[pair[0]] + strings[pair[1]]
+        if string not in strings:
+            strings.append(string)
+            made_of[len(strings) - 1] = pair
+        token = strings.index(string)
+        present.add(token)
+        events.append(("merge", pair, token))
+        before = _token_total(corpus)
+        corpus = [(replace_pair(ranks, pair, token), count) for ranks, count in corpus]
+        merged = before - _token_total(corpus)
+        for part in dict.fromkeys(pair):
+            left_over = sum(ranks.count(part) * count for ranks, count in corpus)
+            if part < BYTE_COUNT or Fraction(merged, left_over + merged) < least:
+                continue
+            present.discard(part)
+            parts = walk(part)
+            events.append(("split", parts, part))
+            corpus = [(split_token(ranks, part, parts), count) for ranks, count in corpus]
+    return PickyLearned(events, present, strings, corpus)
+
+
+def split_token(ranks: Sequence[int], token: int, parts: Sequence[int]) -> list[int]:
+    """Put ``parts`` wherever ``token`` stands.
+
+    >>> split_token([257, 256, 257], 257, (116, 104))
+    [116, 104, 256, 116, 104]
+    """
+    split: list[int] = []
+    for rank in ranks:
+        split.extend(parts if rank == token else [rank])
+    return split
+
+
+def encode_picky(chunk: bytes, events: Sequence[PickyEvent]) -> list[int]:
+    """Replay merges and splits in order.
+
+    >>> encode_picky(b"that", [("merge", (116, 104), 256), ("split", (116, 104), 256)])
+    [116, 104, 97, 116]
+    """
+    ranks = list(chunk)
+    for kind, parts, token in events:
+        if kind == "merge":
+            ranks = replace_pair(ranks, (parts[0], parts[1]), token)
+        else:
+            ranks = split_token(ranks, token, parts)
+    return ranks
+
+
+def _token_total(corpus: SegmentedCorpus) -> int:
+    return sum(len(ranks) * count for ranks, count in corpus)
