@@ -1,1 +1,1 @@
-"""Reports: tables, figures and pages a person reads."""
+"""Report: the paper's study on the user's own text, as tables, figures and checked claims."""

@@ -1,0 +1,68 @@
+"""What a study may take up again: merges by the content of their corpus, and numbers by their name.
+
+A killed run loses at most the step it was in. Nothing is trusted by file name or date: keys hold
+the digest of the chunk counts, so text that changed is counted as another corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from prunedbpe.count import ChunkCounts
+from prunedbpe.errors import FormatError
+from prunedbpe.files import read_json, write_json
+from prunedbpe.learn import MergeTable
+
+_RESULTS = "results.json"
+
+_VERSION = 1
+"""Goes up when a number of the same name would come out differently."""
+
+
+class StudyCache:
+    """A folder of merges and numbers.
+
+    Args:
+        folder: Made when something is kept; ``None`` keeps things in memory only.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._numbers: dict[str, list[int]] = {}
+        if folder is not None and (folder / _RESULTS).is_file():
+            found = read_json(folder / _RESULTS)
+            if isinstance(found, dict) and found.get("version") == _VERSION:
+                self._numbers = found["numbers"]
+
+    def merges(self, counts: ChunkCounts) -> MergeTable | None:
+        """Merges learned on these counts before."""
+        path = self._merges_path(counts)
+        if path is None or not path.is_file():
+            return None
+        try:
+            found = MergeTable.load(path)
+        except FormatError:
+            return None  # written by another version: learned anew, and overwritten
+        return found if found.counts_digest == counts.digest else None
+
+    def keep_merges(self, counts: ChunkCounts, merges: MergeTable) -> None:
+        """Keep merges for another run."""
+        path = self._merges_path(counts)
+        if path is not None:
+            merges.save(path)
+
+    def numbers(self, name: str, compute: Callable[[], list[int]]) -> list[int]:
+        """The numbers kept under ``name``, computed if they are not there."""
+        if name not in self._numbers:
+            self._numbers[name] = compute()
+            if self._folder is not None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                kept = {"version": _VERSION, "numbers": self._numbers}
+                write_json(self._folder / _RESULTS, kept)
+        return self._numbers[name]
+
+    def _merges_path(self, counts: ChunkCounts) -> Path | None:
+        if self._folder is None:
+            return None
+        return self._folder / f"merges-{counts.digest}.parquet"

@@ -1,0 +1,250 @@
+"""The two figures of a study as SVG, small enough to stand inside a page.
+
+Colours come from the page's style (``var(--series-1)`` and so on), so that one drawing serves light
+and dark; every series also has its own pattern of dashes or order of bars, for who cannot tell the
+colours apart. A drawing names itself to a screen reader and points to its table of numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+
+from prunedbpe.report.results import STANDARD, StudyResults, percent
+
+_WIDTH, _HEIGHT = 460, 280
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 14, 44
+_DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or one colour of bars: a value for each place on the x axis, or none."""
+
+    name: str
+    values: Sequence[float | None]
+    labels: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its title and its legend."""
+
+    title: str
+    svg: str
+
+
+class _Drawing:
+    """A plot area with a y axis; x has named places."""
+
+    def __init__(self, identity: str, title: str, places: Sequence[str], low: float, high: float):
+        self.identity = identity
+        self.title = title
+        self.places = places
+        self.low, self.high, self.step = _nice(low, high)
+        self.parts: list[str] = []
+
+    def x(self, place: float) -> float:
+        return _LEFT + (place + 0.5) * (_WIDTH - _LEFT - _RIGHT) / len(self.places)
+
+    def y(self, value: float) -> float:
+        height = _HEIGHT - _TOP - _BOTTOM
+        return _TOP + height * (1 - (value - self.low) / (self.high - self.low))
+
+    def add_axes(self, x_label: str, y_label: str) -> None:
+        value = self.low
+        while value <= self.high + self.step / 2:
+            y = self.y(value)
+            self.parts.append(
+                f'<path class="grid" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
+                f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_tick(value)}</text>'
+            )
+            value += self.step
+        for place, name in enumerate(self.places):
+            self.parts.append(
+                f'<text x="{self.x(place):.1f}" y="{_HEIGHT - _BOTTOM + 16}" '
+                f'text-anchor="middle">{escape(name)}</text>'
+            )
+        middle = (_TOP + _HEIGHT - _BOTTOM) / 2
+        self.parts.append(
+            f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 8}" '
+            f'text-anchor="middle">{escape(x_label)}</text>'
+            f'<text transform="translate(12 {middle}) rotate(-90)" '
+            f'text-anchor="middle">{escape(y_label)}</text>'
+        )
+
+    def add_bars(self, series: Sequence[Series]) -> None:
+        room = (_WIDTH - _LEFT - _RIGHT) / len(self.places)
+        width = room * 0.84 / max(len(series), 1)
+        zero = self.y(max(self.low, 0.0))
+        for number, one in enumerate(series):
+            for place, value in enumerate(one.values):
+                if value is None:
+                    continue
+                left = self.x(place) - room * 0.42 + number * width
+                top, bottom = sorted((self.y(value), zero))
+                self.parts.append(
+                    f'<rect class="bar s{number + 1}" x="{left:.1f}" y="{top:.1f}" '
+                    f'width="{max(width - 1, 1):.1f}" height="{max(bottom - top, 0.5):.1f}">'
+                    f"<title>{escape(one.labels[place])}</title></rect>"
+                )
+
+    def add_lines(self, series: Sequence[Series]) -> None:
+        for number, one in enumerate(series):
+            points = [
+                (self.x(place), self.y(value), one.labels[place])
+                for place, value in enumerate(one.values)
+                if value is not None
+            ]
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in points)
+            dashes = _DASHES[number % len(_DASHES)]
+            self.parts.append(
+                f'<polyline class="line s{number + 1}" points="{path}" '
+                f'stroke-dasharray="{dashes}"/>'
+            )
+            self.parts.extend(
+                f'<circle class="dot s{number + 1}" cx="{x:.1f}" cy="{y:.1f}" r="3.2">'
+                f"<title>{escape(label)}</title></circle>"
+                for x, y, label in points
+            )
+
+    def svg(self, description: str) -> str:
+        return (
+            f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+            f'aria-labelledby="{self.identity}-t {self.identity}-d">'
+            f'<title id="{self.identity}-t">{escape(self.title)}</title>'
+            f'<desc id="{self.identity}-d">{escape(description)}</desc>'
+            f"{''.join(self.parts)}</svg>"
+        )
+
+
+def _nice(low: float, high: float) -> tuple[float, float, float]:
+    """Round bounds and a step between ticks: 1, 2 or 5 times a power of ten."""
+    if high <= low:
+        high = low + 1
+    rough = (high - low) / 5
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(power * m for m in (1, 2, 5, 10) if power * m >= rough * 0.999)
+    return math.floor(low / step) * step, math.ceil(high / step) * step, step
+
+
+def _tick(value: float) -> str:
+    if abs(value) >= 1e6:
+        return f"{value / 1e6:.4g}M"
+    if abs(value) >= 1e4:
+        return f"{value / 1e3:.4g}K"
+    return f"{round(value, 6):g}"
+
+
+def growth_figures(results: StudyResults) -> list[Figure]:
+    """Figure 1: the gain of more Standard tokens beside the gain of pruning, for each training."""
+    figures = []
+    pruned = [policy for policy in results.policies if policy != STANDARD]
+    for number, training in enumerate(results.trainings):
+        grown = [results.growth_reduction(training, size, training) for size in results.sizes]
+        series = [_percentages(growth_name(results), results, grown)]
+        series += [
+            _percentages(
+                policy,
+                results,
+                [results.reduction(training, size, policy, training) for size in results.sizes],
+            )
+            for policy in pruned
+        ]
+        values = [value for one in series for value in one.values if value is not None]
+        drawing = _Drawing(
+            f"figure-1-{number}",
+            f"Trained on {training}",
+            [_size(size) for size in results.sizes],
+            min([0.0, *values]),
+            max([0.0, *values]),
+        )
+        drawing.add_axes("vocabulary size", "shorter by, %")
+        drawing.add_bars(series)
+        described = _describe(series, results.sizes)
+        figures.append(Figure(drawing.title, drawing.svg(f"Bars. {described}")))
+    return figures
+
+
+def growth_name(results: StudyResults) -> str:
+    """Name of the series of larger Standard vocabularies."""
+    return f"+{results.growth_tokens:,} Standard"
+
+
+def shortest_names(results: StudyResults) -> list[str]:
+    """Names of the series of Figure 2."""
+    largest = results.policies[-1]
+    middle = [results.thresholds[-1]] if results.thresholds[-1] != largest else []
+    return [
+        f"{policy}, {how}"
+        for policy in [STANDARD, *middle, largest]
+        for how in ("by rank", "shortest")
+    ]
+
+
+def shortest_figures(results: StudyResults) -> list[Figure]:
+    """Figure 2: encoded lengths by rank and shortest, for each training on its own corpus."""
+    figures = []
+    for number, training in enumerate(results.trainings):
+        series = []
+        for name in shortest_names(results):
+            policy, _, how = name.rpartition(", ")
+            lengths: list[float | None] = []
+            for size in results.sizes:
+                cell = results.cell(training, size, policy, training)
+                lengths.append(cell.length if how == "by rank" else cell.shortest)
+            labels = [
+                f"{name}, {size:,}: {length:,.0f} tokens" if length is not None else ""
+                for size, length in zip(results.sizes, lengths, strict=True)
+            ]
+            series.append(Series(name, lengths, labels))
+        values = [value for one in series for value in one.values if value is not None]
+        drawing = _Drawing(
+            f"figure-2-{number}",
+            f"Trained and encoded: {training}",
+            [_size(size) for size in results.sizes],
+            min(values),
+            max(values),
+        )
+        drawing.add_axes("vocabulary size", "tokens")
+        drawing.add_lines(series)
+        first, last = results.sizes[0], results.sizes[-1]
+        ends = "; ".join(
+            f"{one.name} from {one.values[0]:,.0f} to {one.values[-1]:,.0f}"
+            for one in series
+            if one.values[0] is not None and one.values[-1] is not None
+        )
+        figures.append(
+            Figure(drawing.title, drawing.svg(f"Lines, sizes {first} to {last}. {ends}."))
+        )
+    return figures
+
+
+def _percentages(name: str, results: StudyResults, values: Sequence[Fraction | None]) -> Series:
+    return Series(
+        name,
+        [None if value is None else float(value * 100) for value in values],
+        [
+            "" if value is None else f"{name}, {size:,}: {percent(value)} %"
+            for size, value in zip(results.sizes, values, strict=True)
+        ],
+    )
+
+
+def _describe(series: Sequence[Series], sizes: Sequence[int]) -> str:
+    told = []
+    for place, size in enumerate(sizes):
+        values = ", ".join(
+            f"{one.name} {one.values[place]:.3f} %"
+            for one in series
+            if one.values[place] is not None
+        )
+        told.append(f"At {size}: {values}")
+    return ". ".join(told) + "."
+
+
+def _size(size: int) -> str:
+    return f"{size / 1000:g}K" if size >= 1000 else str(size)
