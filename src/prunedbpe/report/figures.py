@@ -1,8 +1,8 @@
 """The two figures of a study as SVG, small enough to stand inside a page.
 
 Colours come from the page's style (``var(--series-1)`` and so on), so that one drawing serves light
-and dark; every series also has its own pattern of dashes or order of bars, for who cannot tell the
-colours apart. A drawing names itself to a screen reader and points to its table of numbers.
+and dark. Bars stand in the order of the legend, for who cannot tell the colours apart; a drawing
+tells a screen reader all its numbers.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from prunedbpe.report.results import STANDARD, StudyResults, percent
+from prunedbpe.report.results import STANDARD, StudyResults, percent, share
 
 _WIDTH, _HEIGHT = 460, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 14, 44
-_DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line or one colour of bars: a value for each place on the x axis, or none."""
+    """One colour of bars: a value for each place on the x axis, or none."""
 
     name: str
     values: Sequence[float | None]
@@ -60,7 +59,8 @@ class _Drawing:
             y = self.y(value)
             self.parts.append(
                 f'<path class="grid" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
-                f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_tick(value)}</text>'
+                f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
+                f"{round(value, 6):g}</text>"
             )
             value += self.step
         for place, name in enumerate(self.places):
@@ -92,25 +92,6 @@ class _Drawing:
                     f"<title>{escape(one.labels[place])}</title></rect>"
                 )
 
-    def add_lines(self, series: Sequence[Series]) -> None:
-        for number, one in enumerate(series):
-            points = [
-                (self.x(place), self.y(value), one.labels[place])
-                for place, value in enumerate(one.values)
-                if value is not None
-            ]
-            path = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in points)
-            dashes = _DASHES[number % len(_DASHES)]
-            self.parts.append(
-                f'<polyline class="line s{number + 1}" points="{path}" '
-                f'stroke-dasharray="{dashes}"/>'
-            )
-            self.parts.extend(
-                f'<circle class="dot s{number + 1}" cx="{x:.1f}" cy="{y:.1f}" r="3.2">'
-                f"<title>{escape(label)}</title></circle>"
-                for x, y, label in points
-            )
-
     def svg(self, description: str) -> str:
         return (
             f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
@@ -131,14 +112,6 @@ def _nice(low: float, high: float) -> tuple[float, float, float]:
     return math.floor(low / step) * step, math.ceil(high / step) * step, step
 
 
-def _tick(value: float) -> str:
-    if abs(value) >= 1e6:
-        return f"{value / 1e6:.4g}M"
-    if abs(value) >= 1e4:
-        return f"{value / 1e3:.4g}K"
-    return f"{round(value, 6):g}"
-
-
 def growth_figures(results: StudyResults) -> list[Figure]:
     """Figure 1: the gain of more Standard tokens beside the gain of pruning, for each training."""
     figures = []
@@ -154,18 +127,7 @@ def growth_figures(results: StudyResults) -> list[Figure]:
             )
             for policy in pruned
         ]
-        values = [value for one in series for value in one.values if value is not None]
-        drawing = _Drawing(
-            f"figure-1-{number}",
-            f"Trained on {training}",
-            [_size(size) for size in results.sizes],
-            min([0.0, *values]),
-            max([0.0, *values]),
-        )
-        drawing.add_axes("vocabulary size", "shorter by, %")
-        drawing.add_bars(series)
-        described = _describe(series, results.sizes)
-        figures.append(Figure(drawing.title, drawing.svg(f"Bars. {described}")))
+        figures.append(_bar_figure(f"figure-1-{number}", f"Trained on {training}", results, series))
     return figures
 
 
@@ -176,51 +138,50 @@ def growth_name(results: StudyResults) -> str:
 
 def shortest_names(results: StudyResults) -> list[str]:
     """Names of the series of Figure 2."""
-    largest = results.policies[-1]
-    middle = [results.thresholds[-1]] if results.thresholds[-1] != largest else []
+    compared = [results.thresholds[-1]] + (["auto"] if "auto" in results.policies else [])
     return [
-        f"{policy}, {how}"
-        for policy in [STANDARD, *middle, largest]
-        for how in ("by rank", "shortest")
+        f"{STANDARD}, shortest",
+        *[f"{policy}, {how}" for policy in compared for how in ("by rank", "shortest")],
     ]
 
 
 def shortest_figures(results: StudyResults) -> list[Figure]:
-    """Figure 2: encoded lengths by rank and shortest, for each training on its own corpus."""
+    """Figure 2: by rank and shortest, against Standard BPE by rank, for each training on its own.
+
+    The lengths themselves lie too close together to be told apart in a drawing.
+    """
     figures = []
     for number, training in enumerate(results.trainings):
         series = []
         for name in shortest_names(results):
             policy, _, how = name.rpartition(", ")
-            lengths: list[float | None] = []
+            reductions: list[Fraction | None] = []
             for size in results.sizes:
                 cell = results.cell(training, size, policy, training)
-                lengths.append(cell.length if how == "by rank" else cell.shortest)
-            labels = [
-                f"{name}, {size:,}: {length:,.0f} tokens" if length is not None else ""
-                for size, length in zip(results.sizes, lengths, strict=True)
-            ]
-            series.append(Series(name, lengths, labels))
-        values = [value for one in series for value in one.values if value is not None]
-        drawing = _Drawing(
-            f"figure-2-{number}",
-            f"Trained and encoded: {training}",
-            [_size(size) for size in results.sizes],
-            min(values),
-            max(values),
-        )
-        drawing.add_axes("vocabulary size", "tokens")
-        drawing.add_lines(series)
-        first, last = results.sizes[0], results.sizes[-1]
-        ends = "; ".join(
-            f"{one.name} from {one.values[0]:,.0f} to {one.values[-1]:,.0f}"
-            for one in series
-            if one.values[0] is not None and one.values[-1] is not None
-        )
+                length = cell.length if how == "by rank" else cell.shortest
+                by_rank = results.cell(training, size, STANDARD, training).length
+                reductions.append(None if length is None else share(by_rank - length, by_rank))
+            series.append(_percentages(name, results, reductions))
         figures.append(
-            Figure(drawing.title, drawing.svg(f"Lines, sizes {first} to {last}. {ends}."))
+            _bar_figure(f"figure-2-{number}", f"Trained and encoded: {training}", results, series)
         )
     return figures
+
+
+def _bar_figure(
+    identity: str, title: str, results: StudyResults, series: Sequence[Series]
+) -> Figure:
+    values = [value for one in series for value in one.values if value is not None]
+    drawing = _Drawing(
+        identity,
+        title,
+        [_size(size) for size in results.sizes],
+        min([0.0, *values]),
+        max([0.0, *values]),
+    )
+    drawing.add_axes("vocabulary size", "shorter by, %")
+    drawing.add_bars(series)
+    return Figure(title, drawing.svg(f"Bars. {_describe(series, results.sizes)}"))
 
 
 def _percentages(name: str, results: StudyResults, values: Sequence[Fraction | None]) -> Series:

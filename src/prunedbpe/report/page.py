@@ -27,8 +27,6 @@ from prunedbpe.report.tables import (
     spot_check_table,
 )
 
-_DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
-
 
 def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
     """The whole study as one self-contained page."""
@@ -42,17 +40,15 @@ def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
             "Pruning beside a larger vocabulary",
             "<p>What pruning saves at a size, beside what "
             f"{results.growth_tokens:,} more Standard tokens would save.</p>"
-            + _figures(
-                "Figure 1", growth_figures(results), [growth_name(results), *pruned], bars=True
-            )
+            + _figures("Figure 1", growth_figures(results), [growth_name(results), *pruned])
             + _folded(growth_table(results)),
         ),
         (
             "shortest",
             "The fewest visible tokens",
             "<p>The same visible vocabularies, encoded by rank and cut into as few tokens as "
-            "possible.</p>"
-            + _figures("Figure 2", shortest_figures(results), shortest_names(results), bars=False)
+            "possible: how much shorter than Standard BPE by rank.</p>"
+            + _figures("Figure 2", shortest_figures(results), shortest_names(results))
             + _folded(shortest_table(results)),
         ),
         ("tokens", "Tokens that changed sides", _table(qualitative_table(results))),
@@ -100,12 +96,12 @@ def _claims(claims: Sequence[Claim]) -> str:
     rows = "".join(
         f'<tr><th scope="row" class="long">{escape(claim.text)}</th>'
         f'<td class="{"held" if claim.verdict == "held" else "failed"}">{claim.verdict}</td>'
-        f"<td>{escape(claim.evidence)}</td></tr>"
+        f'<td class="long">{escape(claim.evidence)}</td></tr>'
         for claim in claims
     )
-    return _scroll(
+    return "<p>What the paper says, checked on these corpora.</p>" + _scroll(
         "Claims",
-        "<table><caption>What the paper says, checked on these corpora.</caption><thead><tr>"
+        '<table><caption class="unseen">Claims</caption><thead><tr>'
         '<th scope="col">Claim</th><th scope="col">Verdict</th><th scope="col">Holds in</th>'
         f"</tr></thead><tbody>{rows}</tbody></table>",
     )
@@ -118,8 +114,6 @@ def _table(table: Table) -> str:
     ]
     head = "".join(
         f'<th scope="col"{_class(flush)}>{escape(column)}</th>'
-        if column
-        else '<td aria-hidden="true"></td>'
         for column, flush in zip(table.columns, numeric, strict=True)
     )
     rows = []
@@ -131,9 +125,10 @@ def _table(table: Table) -> str:
             for place, (value, flush) in enumerate(zip(row, numeric, strict=True))
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    return _scroll(
+    # The caption would be as wide as the table and scroll with it; a paragraph stays in view.
+    return f"<p>{escape(table.caption)}</p>" + _scroll(
         table.title,
-        f"<table><caption>{escape(table.title)}. {escape(table.caption)}</caption>"
+        f'<table><caption class="unseen">{escape(table.title)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>",
     )
 
@@ -152,25 +147,19 @@ def _folded(table: Table) -> str:
     return f"<details><summary>{escape(table.title)}</summary>{_table(table)}</details>"
 
 
-def _figures(title: str, figures: Sequence[Figure], names: Sequence[str], *, bars: bool) -> str:
+def _figures(title: str, figures: Sequence[Figure], names: Sequence[str]) -> str:
     keys = "".join(
-        f"<li>{_key(number, bars=bars)}{escape(name)}</li>" for number, name in enumerate(names)
+        '<li><svg viewBox="0 0 32 13" aria-hidden="true" focusable="false">'
+        f'<rect class="bar s{number}" width="32" height="13"/></svg>{escape(name)}</li>'
+        for number, name in enumerate(names, 1)
     )
     drawn = "".join(
         f"<figure>{figure.svg}<figcaption>{title}. {escape(figure.title)}</figcaption></figure>"
         for figure in figures
     )
-    return f'<ul class="legend" aria-label="Legend">{keys}</ul><div class="figures">{drawn}</div>'
-
-
-def _key(number: int, *, bars: bool) -> str:
-    mark = (
-        f'<rect class="bar s{number + 1}" width="32" height="13"/>'
-        if bars
-        else f'<line class="line s{number + 1}" x1="0" x2="32" y1="6" y2="6" '
-        f'stroke-dasharray="{_DASHES[number % len(_DASHES)]}"/>'
-    )
-    return f'<svg viewBox="0 0 32 13" aria-hidden="true" focusable="false">{mark}</svg>'
+    note = "<p>Bars stand in the order of the legend.</p>"
+    legend = f'<ul class="legend" aria-label="Legend">{keys}</ul>'
+    return f'{legend}{note}<div class="figures">{drawn}</div>'
 
 
 def _how(results: StudyResults) -> str:

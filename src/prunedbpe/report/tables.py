@@ -52,6 +52,7 @@ class Table:
 def length_table(results: StudyResults) -> Table:
     """Table 3: encoded lengths and reductions, same-corpus and cross-corpus."""
     pruned = [policy for policy in results.policies if policy != STANDARD]
+    saved = [f"{policy} saves, %" for policy in pruned]
     rows: list[list[Value]] = []
     for training in results.trainings:
         for corpus in results.trainings:
@@ -68,8 +69,9 @@ def length_table(results: StudyResults) -> Table:
         "table-3-lengths",
         "Table 3. Encoded lengths",
         "Tokens of the corpus by training corpus, encoded corpus and vocabulary size, and how much "
-        "shorter than Standard BPE of the same size, in percent.",
-        ["Trained on", "Encoded", "", "Size", *results.policies, *[f"{p}, % less" for p in pruned]],
+        "shorter than Standard BPE of the same size, in percent. Kind: the same corpus, the other "
+        "one (cross), a part of the training corpus, or the whole it is a part of.",
+        ["Trained on", "Encoded", "Kind", "Size", *results.policies, *saved],
         rows,
         headings=4,
     )
