@@ -24,6 +24,7 @@ VERBS = {
     "encode": "Encode documents as token ids.",
     "decode": "Decode token ids.",
     "inspect": "Show a tokenizer, one of its tokens, or its internal tokens.",
+    "evaluate": "Compare tokenizers on corpora: lengths, and how tokens are used.",
     "paper": "Run the paper's study on two corpora and write a report.",
 }
 """What ``prunedbpe --help`` lists, in the order of the pipeline."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
+from importlib.resources import files
 
 from prunedbpe.report.results import STANDARD, StudyResults, percent, share
 
@@ -171,17 +172,55 @@ def shortest_figures(results: StudyResults) -> list[Figure]:
 def _bar_figure(
     identity: str, title: str, results: StudyResults, series: Sequence[Series]
 ) -> Figure:
+    places = [_size(size) for size in results.sizes]
+    return draw_bars(identity, title, places, series, "vocabulary size", "shorter by, %")
+
+
+def draw_bars(
+    identity: str,
+    title: str,
+    places: Sequence[str],
+    series: Sequence[Series],
+    x_label: str,
+    y_label: str,
+) -> Figure:
+    """Groups of bars, a group for each place on the x axis.
+
+    Args:
+        identity: Prefix of the drawing's ids, its own on a page.
+        title: What a screen reader calls it.
+        places: Names on the x axis.
+        series: Values and their labels, at most six series.
+        x_label: What the places are.
+        y_label: What the values are.
+    """
     values = [value for one in series for value in one.values if value is not None]
-    drawing = _Drawing(
-        identity,
-        title,
-        [_size(size) for size in results.sizes],
-        min([0.0, *values]),
-        max([0.0, *values]),
-    )
-    drawing.add_axes("vocabulary size", "shorter by, %")
+    drawing = _Drawing(identity, title, places, min([0.0, *values]), max([0.0, *values]))
+    drawing.add_axes(x_label, y_label)
     drawing.add_bars(series)
-    return Figure(title, drawing.svg(f"Bars. {_describe(series, results.sizes)}"))
+    return Figure(title, drawing.svg(f"Bars. {_describe(series, places)}"))
+
+
+def as_svg_file(figure: Figure, names: Sequence[str]) -> str:
+    """A drawing that stands alone: with its legend, its colours for light and dark, no links."""
+    row = 18
+    keys = "".join(
+        f'<rect class="bar s{number}" x="{_LEFT}" y="{_HEIGHT + row * (number - 1)}" '
+        f'width="26" height="12"/><text x="{_LEFT + 34}" y="{_HEIGHT + row * number - 7}">'
+        f"{escape(name)}</text>"
+        for number, name in enumerate(names, 1)
+    )
+    height = _HEIGHT + row * len(names) + 8
+    drawing = figure.svg.replace(
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}"',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}"',
+    )
+    return drawing.replace("</svg>", f"<style>{page_style()}</style>{keys}</svg>")
+
+
+def page_style() -> str:
+    """The style of the page and of drawings that stand alone."""
+    return files("prunedbpe.report").joinpath("page.css").read_text(encoding="utf-8")
 
 
 def _percentages(name: str, results: StudyResults, values: Sequence[Fraction | None]) -> Series:
@@ -195,15 +234,12 @@ def _percentages(name: str, results: StudyResults, values: Sequence[Fraction | N
     )
 
 
-def _describe(series: Sequence[Series], sizes: Sequence[int]) -> str:
-    told = []
-    for place, size in enumerate(sizes):
-        values = ", ".join(
-            f"{one.name} {one.values[place]:.3f} %"
-            for one in series
-            if one.values[place] is not None
-        )
-        told.append(f"At {size}: {values}")
+def _describe(series: Sequence[Series], places: Sequence[str]) -> str:
+    """All numbers in words; each label says its series, place and value."""
+    told = [
+        "; ".join(one.labels[place] for one in series if one.values[place] is not None)
+        for place in range(len(places))
+    ]
     return ". ".join(told) + "."
 
 

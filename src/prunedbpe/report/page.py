@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
-from importlib.resources import files
 
 from prunedbpe.report.claims import Claim
 from prunedbpe.report.figures import (
     Figure,
     growth_figures,
     growth_name,
+    page_style,
     shortest_figures,
     shortest_names,
 )
@@ -67,17 +67,13 @@ def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<title>Pruned BPE: the study</title>"
-        f'<link rel="icon" href="data:,"><style>{_style()}</style></head><body>'
+        f'<link rel="icon" href="data:,"><style>{page_style()}</style></head><body>'
         '<a class="skip" href="#content">To the content</a>'
         f"<header><h1>Pruned BPE: the paper’s study on {_names(results)}</h1>"
         f"<p>{_summary(results)}</p></header>"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
         f'<main id="content">{body}</main></body></html>\n'
     )
-
-
-def _style() -> str:
-    return files("prunedbpe.report").joinpath("page.css").read_text(encoding="utf-8")
 
 
 def _names(results: StudyResults) -> str:

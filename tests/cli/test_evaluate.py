@@ -1,0 +1,41 @@
+"""``prunedbpe evaluate``: a table for people, JSON for programs, plots."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+
+@pytest.fixture
+def two(cli, trained, tmp_path):
+    cli(
+        "prune", trained / "run", "--vocab-size", 500, "--threshold", 0, "-o", tmp_path / "standard"
+    )
+    return tmp_path / "standard", trained / "tok"
+
+
+def test_table(cli, two, corpus):
+    ended = cli("evaluate", *two, "--corpus", f"c={corpus}", "--bootstrap", 10, "-q")
+    lines = ended.out.splitlines()
+    assert lines[0].split()[:4] == ["corpus", "tokenizer", "vocab", "tokens"]
+    assert lines[1].split()[:2] == ["c", "standard"] and "0.000%" in lines[1]
+    assert lines[2].split()[:2] == ["c", "tok"]
+    assert any(line.startswith("characters per token") for line in lines)
+
+
+def test_json_and_plots(cli, two, corpus, tmp_path):
+    ended = cli(
+        "evaluate", *two, "--corpus", f"c={corpus}", "--json", "--plots", tmp_path / "plots"
+    )
+    first, second = ended.json
+    assert first["tokenizer"] == "standard" and second["reduction"] > 0
+    low, high = second["reduction_interval"]
+    assert low <= second["reduction"] <= high
+    assert {"1", "10", "100", "1000"} == set(second["spread"]["seen_under"])
+    for name in ("reduction.svg", "exposure-1.svg"):
+        drawing = ET.parse(tmp_path / "plots" / name).getroot()
+        assert drawing.tag.endswith("svg") and drawing.get("role") == "img"
+
+
+def test_the_same_twice(cli, two, corpus):
+    ended = cli("evaluate", two[0], two[0], "--corpus", f"c={corpus}", code=1)
+    assert "given twice" in ended.err
