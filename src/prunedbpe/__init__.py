@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prunedbpe.corpus import Corpus, CorpusReport, Shard
     from prunedbpe.count import ChunkCounts, SourceCounts, count, count_by_source, reduce_counts
     from prunedbpe.errors import PrunedBPEError
+    from prunedbpe.facade import TiktokenEncoding
     from prunedbpe.learn import Applied, Learner, MergeTable, learn, replay
     from prunedbpe.pretokenize import Pretokenizer, pretokenize
     from prunedbpe.pruning import prune
@@ -41,6 +42,7 @@ __all__ = [
     "Rank",
     "Shard",
     "SourceCounts",
+    "TiktokenEncoding",
     "TokenId",
     "Tokenizer",
     "Visibility",
@@ -63,6 +65,7 @@ _HOMES = {
     "corpus": ("Corpus", "CorpusReport", "Shard"),
     "count": ("ChunkCounts", "SourceCounts", "count", "count_by_source", "reduce_counts"),
     "errors": ("PrunedBPEError",),
+    "facade": ("TiktokenEncoding",),
     "learn": ("Applied", "Learner", "MergeTable", "learn", "replay"),
     "pretokenize": ("Pretokenizer", "pretokenize"),
     "pruning": ("prune",),

@@ -28,6 +28,14 @@ class SettingsError(PrunedBPEError, ValueError):
     """An option has a value that makes no sense, alone or beside another one."""
 
 
+class SpecialTextError(PrunedBPEError, ValueError):
+    """A text spells a special token that the caller disallowed."""
+
+
+class NotExactError(PrunedBPEError):
+    """Another library's format cannot express this tokenizer, or its tokenizer ours, exactly."""
+
+
 class FormatError(PrunedBPEError):
     """A file of ours (counts, merges, vocabulary, settings) is damaged or of an unknown version."""
 

@@ -18,6 +18,7 @@ import numpy as np
 from prunedbpe import _core
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.export.native import read_tokenizer, write_tokenizer
+from prunedbpe.facade import SpecialSet, TiktokenMethods, refuse_special_text
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.streaming import StreamingDecoder
 from prunedbpe.threads import thread_count
@@ -29,7 +30,7 @@ AllowedSpecial = Literal["all"] | Collection[str]
 TokenIds = Sequence[int] | UInt32Array
 
 
-class Tokenizer:
+class Tokenizer(TiktokenMethods):
     """Encodes and decodes with one vocabulary and one pretokenizer.
 
     Args:
@@ -91,6 +92,7 @@ class Tokenizer:
         text: str,
         *,
         allowed_special: AllowedSpecial = (),
+        disallowed_special: SpecialSet = (),
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
@@ -101,10 +103,13 @@ class Tokenizer:
             text: Any text.
             allowed_special: Special tokens whose text stands for them, ``"all"`` or by name; the
                 text of any other is encoded like ordinary text.
+            disallowed_special: Special tokens whose text is refused; ``"all"`` that are not allowed.
             surrogates: A lone surrogate has no UTF-8: an error, or replaced by U+FFFD.
             dropout: BPE-dropout: at every step leave out each possible merge with this probability.
             seed: Which of the segmentations dropout gives.
         """
+        if disallowed_special:
+            refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         ids: list[int]
         if not allowed_special and self.pretokenizer.is_native and dropout == 0.0:
             try:
@@ -126,6 +131,7 @@ class Tokenizer:
         text: str,
         *,
         allowed_special: AllowedSpecial = (),
+        disallowed_special: SpecialSet = (),
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
@@ -133,6 +139,8 @@ class Tokenizer:
         """As :meth:`encode`, the ids as a ``uint32`` array."""
         if not 0.0 <= dropout <= 1.0:
             raise SettingsError(f"dropout is {dropout}", hint="give a probability from 0 to 1")
+        if disallowed_special:
+            refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         specials = self._allowed(allowed_special)
         try:
             text.encode()
@@ -163,6 +171,7 @@ class Tokenizer:
         texts: Iterable[str],
         *,
         allowed_special: AllowedSpecial = (),
+        disallowed_special: SpecialSet = (),
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
@@ -172,6 +181,7 @@ class Tokenizer:
         ids, offsets = self.encode_batch_to_numpy(
             texts,
             allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
             surrogates=surrogates,
             dropout=dropout,
             seed=seed,
@@ -186,6 +196,7 @@ class Tokenizer:
         texts: Iterable[str],
         *,
         allowed_special: AllowedSpecial = (),
+        disallowed_special: SpecialSet = (),
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
@@ -194,6 +205,8 @@ class Tokenizer:
         """As :meth:`encode_batch`, flat: text ``i`` has ``ids[offsets[i]:offsets[i + 1]]``."""
         texts = list(texts)
         workers = thread_count(threads)
+        for text in texts if disallowed_special else ():
+            refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         if self.pretokenizer.is_native and not allowed_special and 0.0 <= dropout <= 1.0:
             seed &= 0xFFFFFFFFFFFFFFFF
             try:
