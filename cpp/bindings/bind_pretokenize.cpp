@@ -35,4 +35,6 @@ void bind_pretokenize(nb::module_& module) {
                "End offset in bytes of every chunk that a built-in pretokenizer cuts from UTF-8 text.");
     module.def("unicode_version", [] { return std::string(prunedbpe::unicode_version()); },
                "Version of the Unicode data behind the built-in pretokenizers.");
+    module.def("code_point_flags", [] { return to_array(prunedbpe::code_point_flags()); },
+               "Class flags of every code point, as unicode_tables.hpp explains them.");
 }

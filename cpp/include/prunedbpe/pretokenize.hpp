@@ -6,7 +6,9 @@
 // are always the text.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace prunedbpe {
 
@@ -19,6 +21,10 @@ NextChunk find_pretokenizer(std::string_view name);
 
 /// Version of the Unicode data behind the scanners, for instance "18.0.0".
 std::string_view unicode_version();
+
+/// The class flags (see unicode_tables.hpp) of all 0x110000 code points: what another library's
+/// pattern must be made of to cut as the scanners do.
+std::vector<std::uint16_t> code_point_flags();
 
 /// Calls `emit(std::string_view chunk)` for every chunk of `text`, in order.
 template <class Emit>

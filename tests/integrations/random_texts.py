@@ -1,0 +1,42 @@
+"""Random texts in which everything a pretokenizer looks at is common."""
+
+from __future__ import annotations
+
+import random
+
+from strategies import AWKWARD_TEXTS
+
+POOLS = (
+    "abcxyzABCZ_",
+    "0123456789٣Ⅻ½",
+    ".'’-+#</>!?,;:=()[]{}\"&|^~$%",
+    " \t\n\r\x0b\x0c\x1c\x1d\x85\u00a0\u2003\u3000",
+    "éßſŉǅİıﬁÅ中文字年月カなहिไΩжة",
+    "\u0301\u0351\u200d\ufe0f\u0295\u1acf",
+    "sdmtlvreSDMTLVRE'",
+)
+
+
+def random_text(generator: random.Random) -> str:
+    """A text of some code points: of one pool, of all Unicode, or an awkward text."""
+    parts = []
+    for _ in range(generator.randint(0, 12)):
+        kind = generator.random()
+        if kind < 0.25:
+            point = generator.randrange(0x110000 - 0x800)
+            part = chr(point if point < 0xD800 else point + 0x800)
+        elif kind < 0.35:
+            part = chr(generator.randrange(0x2000))
+        elif kind < 0.4:
+            part = generator.choice(AWKWARD_TEXTS)[:40]
+        else:
+            pool = generator.choice(POOLS)
+            part = "".join(generator.choices(pool, k=generator.randint(1, 4)))
+        parts.append(part * (generator.random() < 0.1 and 3 or 1))
+    return "".join(parts)
+
+
+def random_texts(count: int, seed: int = 0) -> list[str]:
+    """The same texts for the same seed."""
+    generator = random.Random(seed)
+    return [random_text(generator) for _ in range(count)]
