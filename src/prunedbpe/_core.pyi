@@ -14,6 +14,9 @@ def chunk_ends(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='
 def unicode_version() -> str:
     """Version of the Unicode data behind the built-in pretokenizers."""
 
+def code_point_flags() -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]:
+    """Class flags of every code point, as unicode_tables.hpp explains them."""
+
 class ChunkCounter:
     """Collects chunk counts; one owner."""
 

@@ -11,14 +11,15 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from prunedbpe import _core
 from prunedbpe.errors import PrunedBPEError, SettingsError
-from prunedbpe.export.native import read_tokenizer, write_tokenizer
+from prunedbpe.export.native import SETTINGS_FILE, read_tokenizer, write_tokenizer
 from prunedbpe.facade import SpecialSet, TiktokenMethods, refuse_special_text
+from prunedbpe.files import read_json
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.streaming import StreamingDecoder
 from prunedbpe.threads import thread_count
@@ -67,7 +68,7 @@ class Tokenizer(TiktokenMethods):
             f"internal={self.vocabulary.internal_count}, pretokenizer={self.pretokenizer.name!r})"
         )
 
-    def __reduce__(self) -> tuple[type[Tokenizer], tuple[Vocabulary, Pretokenizer, Settings]]:
+    def __reduce__(self) -> tuple[Any, Any]:
         return type(self), (self.vocabulary, self.pretokenizer, self.training)
 
     # Files
@@ -83,6 +84,11 @@ class Tokenizer(TiktokenMethods):
         Raises:
             FormatError: A file is missing or wrong; the message names the file and the line.
         """
+        from prunedbpe.imports.tokenizer import ImportedTokenizer, is_imported
+
+        settings = Path(folder, SETTINGS_FILE)
+        if settings.is_file() and is_imported(read_json(settings)):
+            return ImportedTokenizer.load(folder)
         return cls(*read_tokenizer(Path(folder)))
 
     # Encoding
@@ -103,7 +109,7 @@ class Tokenizer(TiktokenMethods):
             text: Any text.
             allowed_special: Special tokens whose text stands for them, ``"all"`` or by name; the
                 text of any other is encoded like ordinary text.
-            disallowed_special: Special tokens whose text is refused; ``"all"`` that are not allowed.
+            disallowed_special: Special tokens whose text is refused; ``"all"``: all not allowed.
             surrogates: A lone surrogate has no UTF-8: an error, or replaced by U+FFFD.
             dropout: BPE-dropout: at every step leave out each possible merge with this probability.
             seed: Which of the segmentations dropout gives.

@@ -32,7 +32,7 @@ def random_text(generator: random.Random) -> str:
         else:
             pool = generator.choice(POOLS)
             part = "".join(generator.choices(pool, k=generator.randint(1, 4)))
-        parts.append(part * (generator.random() < 0.1 and 3 or 1))
+        parts.append(part * (3 if generator.random() < 0.1 else 1))
     return "".join(parts)
 
 

@@ -29,6 +29,7 @@ def write_tiktoken(tokenizer: HasVocabulary, path: str | Path) -> None:
     vocabulary = tokenizer.vocabulary
     require_standard(vocabulary, "tiktoken")
     path = Path(path)
+    # Exactly the arguments of tiktoken.Encoding beside the ranks.
     settings = {
         "name": path.name.removesuffix(".tiktoken"),
         "pat_str": equivalent_pattern(tokenizer.pretokenizer),

@@ -1,0 +1,339 @@
+"""A tokenizer made elsewhere: our encoder, the original's ids.
+
+An imported tokenizer is Standard BPE whose ids, order of special tokens and way of cutting are
+those of its original. It is a :class:`~prunedbpe.tokenizer.Tokenizer` in all it does: audit it,
+retarget it, put it behind transformers. ``encode`` gives the original library's ids; where that
+library finds added tokens in text by itself, ``allowed_special="all"`` does the same.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from prunedbpe.errors import FormatError, PrunedBPEError
+from prunedbpe.export.native import SETTINGS_FILE
+from prunedbpe.export.paper import read_paper_files, write_paper_files
+from prunedbpe.facade import SpecialSet
+from prunedbpe.files import read_json, write_json
+from prunedbpe.imports.cutting import ForeignCut
+from prunedbpe.imports.merge_list import FoundMerges
+from prunedbpe.tokenizer import AllowedSpecial, Surrogates, TokenIds, Tokenizer
+from prunedbpe.types import ByteArray, Int64Array, Settings, TokenId, UInt32Array
+from prunedbpe.vocabulary import Vocabulary
+
+FORMAT = "prunedbpe imported tokenizer"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignVocabulary(Vocabulary):
+    """A vocabulary, all of it visible, whose ids are given and not assigned.
+
+    Attributes:
+        ids_of_ranks: Original id of every rank.
+        ids_of_specials: Original id of every special token.
+        unmergeable: Tokens no merge makes, with their ids: they can be decoded, and are emitted
+            only where the original looks up whole chunks.
+    """
+
+    ids_of_ranks: tuple[int, ...] = ()
+    ids_of_specials: tuple[int, ...] = ()
+    unmergeable: tuple[tuple[bytes, int], ...] = ()
+
+    @property
+    def vocab_size(self) -> int:
+        """One more than the highest id."""
+        others = [token_id for _, token_id in self.unmergeable]
+        return max([*self.ids_of_ranks, *self.ids_of_specials, *others]) + 1
+
+    @cached_property
+    def token_ids(self) -> UInt32Array:
+        """Original id of every rank."""
+        return np.array(self.ids_of_ranks, np.uint32)
+
+    @cached_property
+    def ranks_by_id(self) -> Int64Array:
+        """Rank of every id; -1 for special tokens, unmergeable ones, and ids nobody has."""
+        ranks = np.full(self.vocab_size, -1, np.int64)
+        ranks[self.token_ids] = np.arange(len(self.visible))
+        return ranks
+
+    @cached_property
+    def special_ids(self) -> dict[str, TokenId]:
+        """Original id of each special token."""
+        return {
+            text: TokenId(token_id)
+            for text, token_id in zip(self.special_tokens, self.ids_of_specials, strict=True)
+        }
+
+    @cached_property
+    def bytes_by_id(self) -> list[bytes]:
+        """What every id spells; nothing for ids nobody has."""
+        spelled = [b""] * self.vocab_size
+        for string, token_id in self.unmergeable:
+            spelled[token_id] = string
+        for string, token_id in zip(self.strings, self.ids_of_ranks, strict=True):
+            spelled[token_id] = string
+        for text, token_id in self.special_ids.items():
+            spelled[token_id] = text.encode()
+        return spelled
+
+    def as_own(self) -> Vocabulary:
+        """The same merges and special tokens under ids of our own."""
+        return Vocabulary(self.pairs.copy(), self.visible.copy(), self.special_tokens)
+
+
+class ImportedTokenizer(Tokenizer):
+    """Encodes as the library it was imported from.
+
+    Args:
+        vocabulary: Merges, and the original's ids.
+        cut: How the original cuts text.
+        whole_chunks: The original looks a chunk up before merging it, so that a token no merge
+            makes is emitted where a chunk is just that token.
+        origin: Where it comes from, saved with it.
+    """
+
+    def __init__(
+        self,
+        vocabulary: ForeignVocabulary,
+        cut: ForeignCut,
+        *,
+        whole_chunks: bool = False,
+        origin: Settings | None = None,
+    ) -> None:
+        super().__init__(vocabulary, cut.pretokenizer, {"imported": dict(origin or {})})
+        self.cut = cut
+        self.foreign = vocabulary
+        self.whole_chunks = whole_chunks
+        self._whole = dict(vocabulary.unmergeable) if whole_chunks else {}
+
+    @classmethod
+    def from_merges(
+        cls,
+        found: FoundMerges,
+        ids: dict[bytes, int],
+        special_tokens: dict[str, int],
+        cut: ForeignCut,
+        *,
+        whole_chunks: bool = False,
+        origin: Settings | None = None,
+    ) -> ImportedTokenizer:
+        """Put the parts of an import together."""
+        vocabulary = ForeignVocabulary(
+            found.pairs,
+            np.ones(len(found.strings), bool),
+            tuple(special_tokens),
+            ids_of_ranks=tuple(ids[string] for string in found.strings),
+            ids_of_specials=tuple(special_tokens.values()),
+            unmergeable=tuple((string, ids[string]) for string in found.unmergeable),
+        )
+        return cls(vocabulary, cut, whole_chunks=whole_chunks, origin=origin)
+
+    def __reduce__(self) -> tuple[Any, Any]:
+        state = (self.foreign, self.cut, self.whole_chunks, self.training["imported"])
+        return _rebuild, state
+
+    # Encoding
+
+    def encode(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = (),
+        disallowed_special: SpecialSet = (),
+        surrogates: Surrogates = "strict",
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> list[int]:
+        """As :meth:`Tokenizer.encode`, by the original's ids."""
+        ids: list[int] = self.encode_to_numpy(
+            text,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            surrogates=surrogates,
+            dropout=dropout,
+            seed=seed,
+        ).tolist()
+        return ids
+
+    def _encode_ordinary(self, text: str, dropout: float, seed: int) -> UInt32Array:
+        if not self._whole and self.cut.is_plain(text):
+            return super()._encode_ordinary(text, dropout, seed)
+        text = self.cut.normalized(text)
+        data = np.frombuffer(text.encode(), np.uint8)
+        ends = self.cut.chunk_ends(text)
+        seed &= 0xFFFFFFFFFFFFFFFF
+        parts = []
+        done = 0  # chunks encoded so far
+        for place, token_id in self._whole_chunks_in(data, ends) if dropout == 0.0 else ():
+            parts.append(self._encode_chunks(data, ends[done:place], ends[done - 1] if done else 0))
+            parts.append(np.array([token_id], np.uint32))
+            done = place + 1
+        begin = ends[done - 1] if done else 0
+        if not done:
+            ids: UInt32Array = self._encoder.encode_chunks(data, ends, dropout, seed)
+            return ids
+        parts.append(self._encode_chunks(data, ends[done:], begin))
+        return np.concatenate(parts)
+
+    def _encode_chunks(self, data: ByteArray, ends: Int64Array, begin: int) -> UInt32Array:
+        if not len(ends):
+            return np.zeros(0, np.uint32)
+        ids: UInt32Array = self._encoder.encode_chunks(
+            np.ascontiguousarray(data[begin : ends[-1]]), ends - begin, 0.0, 0
+        )
+        return ids
+
+    def _whole_chunks_in(
+        self,
+        data: ByteArray,
+        ends: Int64Array,
+    ) -> Iterable[tuple[int, int]]:
+        """Places of chunks that are tokens no merge makes, and the ids of these."""
+        if not self._whole or not len(ends):
+            return
+        lengths = np.diff(ends, prepend=0)
+        spelled = data.tobytes()
+        for place in np.flatnonzero(np.isin(lengths, self._whole_lengths)).tolist():
+            end = int(ends[place])
+            token_id = self._whole.get(spelled[end - int(lengths[place]) : end])
+            if token_id is not None:
+                yield place, token_id
+
+    @cached_property
+    def _whole_lengths(self) -> Int64Array:
+        return np.array(sorted({len(string) for string in self._whole}), np.int64)
+
+    def encode_batch_to_numpy(
+        self,
+        texts: Iterable[str],
+        *,
+        allowed_special: AllowedSpecial = (),
+        disallowed_special: SpecialSet = (),
+        surrogates: Surrogates = "strict",
+        dropout: float = 0.0,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> tuple[UInt32Array, Int64Array]:
+        """As :meth:`Tokenizer.encode_batch_to_numpy`; native where the scanner cuts alike."""
+        texts = list(texts)
+        if not self._whole and all(map(self.cut.is_plain, texts)):
+            return super().encode_batch_to_numpy(
+                texts,
+                allowed_special=allowed_special,
+                disallowed_special=disallowed_special,
+                surrogates=surrogates,
+                dropout=dropout,
+                seed=seed,
+                threads=threads,
+            )
+        lists = [
+            self.encode_to_numpy(
+                text,
+                allowed_special=allowed_special,
+                disallowed_special=disallowed_special,
+                surrogates=surrogates,
+                dropout=dropout,
+                seed=seed + i,
+            )
+            for i, text in enumerate(texts)
+        ]
+        offsets = np.zeros(len(lists) + 1, np.int64)
+        np.cumsum([len(ids) for ids in lists], out=offsets[1:])
+        return np.concatenate([np.zeros(0, np.uint32), *lists]), offsets
+
+    def decode_bytes(self, ids: TokenIds) -> bytes:
+        """As :meth:`Tokenizer.decode_bytes`; ids that no token has are errors too."""
+        if len(self._holes) and len(ids):
+            bad = np.intersect1d(np.asarray(ids, np.int64), self._holes)
+            if len(bad):
+                raise PrunedBPEError(f"cannot decode: no token has the id {int(bad[0])}")
+        return super().decode_bytes(ids)
+
+    @cached_property
+    def _holes(self) -> Int64Array:
+        empty = [i for i, string in enumerate(self.vocab_bytes()) if not string]
+        return np.array(empty, np.int64)
+
+    # Files
+
+    def save(self, folder: str | Path) -> None:
+        """Write the merges as a vocabulary of ours, and the original's ids in the settings."""
+        folder = Path(folder)
+        foreign = self.foreign
+        write_paper_files(folder, foreign.as_own())
+        write_json(
+            folder / SETTINGS_FILE,
+            {
+                "format": FORMAT,
+                "version": FORMAT_VERSION,
+                "cut": self.cut.describe(),
+                "whole_chunks": self.whole_chunks,
+                "origin": self.training["imported"],
+                "ids_of_ranks": list(foreign.ids_of_ranks),
+                "ids_of_specials": list(foreign.ids_of_specials),
+                "unmergeable": [
+                    [base64.b64encode(string).decode(), token_id]
+                    for string, token_id in foreign.unmergeable
+                ],
+            },
+        )
+
+    @classmethod
+    def load(cls, folder: str | Path) -> ImportedTokenizer:
+        """Read a folder that :meth:`save` wrote.
+
+        Raises:
+            FormatError: A file is missing or wrong.
+        """
+        path = Path(folder) / SETTINGS_FILE
+        settings = read_json(path)
+        if not is_imported(settings):
+            raise FormatError(f"{path}: not the settings of an imported tokenizer")
+        if settings.get("version") != FORMAT_VERSION:
+            raise FormatError(
+                f"{path}: version {settings.get('version')!r} is not known here",
+                hint="install the version of prunedbpe that wrote it",
+            )
+        own = read_paper_files(Path(folder))
+        try:
+            vocabulary = ForeignVocabulary(
+                own.pairs,
+                own.visible,
+                own.special_tokens,
+                ids_of_ranks=tuple(map(int, settings["ids_of_ranks"])),
+                ids_of_specials=tuple(map(int, settings["ids_of_specials"])),
+                unmergeable=tuple(
+                    (base64.b64decode(text), int(token_id))
+                    for text, token_id in settings["unmergeable"]
+                ),
+            )
+            cut = ForeignCut.from_settings(settings["cut"])
+            whole_chunks, origin = bool(settings["whole_chunks"]), dict(settings["origin"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path}: damaged: {error}") from error
+        if len(vocabulary.ids_of_ranks) != len(own.visible) or len(
+            vocabulary.ids_of_specials
+        ) != len(own.special_tokens):
+            raise FormatError(f"{path}: ids and the vocabulary files do not belong together")
+        return cls(vocabulary, cut, whole_chunks=whole_chunks, origin=origin)
+
+
+def is_imported(settings: object) -> bool:
+    """Whether the settings of a folder are those of an imported tokenizer."""
+    return isinstance(settings, dict) and settings.get("format") == FORMAT
+
+
+def _rebuild(
+    vocabulary: ForeignVocabulary, cut: ForeignCut, whole_chunks: bool, origin: Settings
+) -> ImportedTokenizer:
+    """For pickle, which calls with positional arguments only."""
+    return ImportedTokenizer(vocabulary, cut, whole_chunks=whole_chunks, origin=origin)
