@@ -13,11 +13,14 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from prunedbpe.integrations.registration import register_with_transformers
+
 if TYPE_CHECKING:
     from prunedbpe.corpus import Corpus, CorpusReport, Shard
     from prunedbpe.count import ChunkCounts, SourceCounts, count, count_by_source, reduce_counts
     from prunedbpe.errors import PrunedBPEError
     from prunedbpe.facade import TiktokenEncoding
+    from prunedbpe.imports import import_tokenizer
     from prunedbpe.learn import Applied, Learner, MergeTable, learn, replay
     from prunedbpe.pretokenize import Pretokenizer, pretokenize
     from prunedbpe.pruning import prune
@@ -50,6 +53,7 @@ __all__ = [
     "count",
     "count_by_source",
     "id_map",
+    "import_tokenizer",
     "learn",
     "pretokenize",
     "prune",
@@ -66,6 +70,7 @@ _HOMES = {
     "count": ("ChunkCounts", "SourceCounts", "count", "count_by_source", "reduce_counts"),
     "errors": ("PrunedBPEError",),
     "facade": ("TiktokenEncoding",),
+    "imports": ("import_tokenizer",),
     "learn": ("Applied", "Learner", "MergeTable", "learn", "replay"),
     "pretokenize": ("Pretokenizer", "pretokenize"),
     "pruning": ("prune",),
@@ -101,3 +106,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+register_with_transformers()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -68,6 +68,10 @@ class Vocabulary:
         self._check_strings()
         for array in (self.pairs, self.visible):
             array.flags.writeable = False
+
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: what is worked out later must not change a pickle's bytes."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _check_strings(self) -> None:
         """Both are proved of every learned vocabulary; a file made by hand may break them."""
