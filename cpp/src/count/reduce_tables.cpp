@@ -1,0 +1,177 @@
+#include "count/reduce_tables.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+namespace prunedbpe {
+namespace {
+
+unsigned share_of(std::uint32_t tag, unsigned shares) {
+    return static_cast<unsigned>(std::uint64_t{tag} * shares >> 32);
+}
+
+/// Brings the chunks of one share of the hashes together: the entry that was seen first takes the
+/// counts of its equals, whose counts become 0.
+void unite_equals(std::vector<ChunkTable>& tables, unsigned share, unsigned shares) {
+    struct Slot {
+        std::uint32_t tag = 0;
+        std::uint32_t table = 0;
+        std::uint32_t entry = 0;  // + 1; 0 means empty
+    };
+    std::size_t count = 0;
+    for (const ChunkTable& table : tables) {
+        for (std::size_t i = 0; i < table.size(); ++i) count += share_of(table[i].tag, shares) == share;
+    }
+    std::vector<Slot> slots(std::bit_ceil(count * 3 / 2 + 1));
+    // The high bits of the tag are the share's; the low ones choose the slot.
+    const std::size_t mask = slots.size() - 1;
+    for (std::uint32_t t = 0; t < tables.size(); ++t) {
+        ChunkTable& table = tables[t];
+        for (std::uint32_t i = 0; i < table.size(); ++i) {
+            ChunkTable::Entry& entry = table[i];
+            if (share_of(entry.tag, shares) != share) continue;
+            std::size_t at = entry.tag & mask;
+            for (; slots[at].entry != 0; at = (at + 1) & mask) {
+                if (slots[at].tag != entry.tag) continue;
+                ChunkTable& other_table = tables[slots[at].table];
+                const std::uint32_t other_place = slots[at].entry - 1;
+                ChunkTable::Entry& other = other_table[other_place];
+                if (other.key() != entry.key()) continue;
+                const std::int64_t total = entry.count + other.count;
+                const bool earlier = table.first_position(i) < other_table.first_position(other_place);
+                entry.count = earlier ? total : 0;
+                other.count = earlier ? 0 : total;
+                if (earlier) slots[at] = {entry.tag, t, i + 1};
+                break;
+            }
+            if (slots[at].entry == 0) slots[at] = {entry.tag, t, i + 1};
+        }
+    }
+}
+
+/// The entries of one table by first position. Nearly always they are so already.
+class OrderedEntries {
+public:
+    explicit OrderedEntries(const ChunkTable& table) : table_(table) {
+        if (table.is_ordered()) return;
+        order_.resize(table.size());
+        std::iota(order_.begin(), order_.end(), 0u);
+        std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return table.first_position(a) < table.first_position(b);
+        });
+    }
+
+    std::size_t size() const { return table_.size(); }
+    const ChunkTable::Entry& entry(std::size_t i) const { return table_[place(i)]; }
+    std::int64_t position(std::size_t i) const { return table_.first_position(place(i)); }
+
+    /// The first entry at or behind `position`.
+    std::size_t first_from(std::int64_t position) const {
+        std::size_t low = 0, high = size();
+        while (low < high) {
+            const std::size_t middle = (low + high) / 2;
+            if (this->position(middle) < position) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+private:
+    std::size_t place(std::size_t i) const { return order_.empty() ? i : order_[i]; }
+
+    const ChunkTable& table_;
+    std::vector<std::uint32_t> order_;
+};
+
+/// The entries of all tables whose positions lie in [begin, end), in order. No two have one position.
+template <class Visit>
+void for_each_in_order(const std::vector<OrderedEntries>& tables, std::int64_t begin, std::int64_t end,
+                       Visit&& visit) {
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+    struct Head {
+        std::int64_t position;
+        std::size_t next, last;
+    };
+    std::vector<Head> heads;
+    for (const OrderedEntries& table : tables) {
+        const std::size_t first = table.first_from(begin), last = table.first_from(end);
+        heads.push_back({first < last ? table.position(first) : none, first, last});
+    }
+    while (true) {
+        std::size_t best = 0;
+        for (std::size_t t = 1; t < heads.size(); ++t) {
+            if (heads[t].position < heads[best].position) best = t;
+        }
+        Head& head = heads[best];
+        if (head.position == none) return;
+        const ChunkTable::Entry& entry = tables[best].entry(head.next);
+        if (entry.count != 0) visit(entry, head.position);
+        ++head.next;
+        head.position = head.next < head.last ? tables[best].position(head.next) : none;
+    }
+}
+
+}  // namespace
+
+ChunkCounts reduce_tables(std::vector<ChunkTable>& tables, WorkerTeam& team) {
+    // 1. Equal chunks of different workers become one.
+    for (ChunkTable& table : tables) table.end_look_ups();
+    if (tables.size() > 1) {
+        team.run([&](unsigned worker) { unite_equals(tables, worker, team.size()); });
+    }
+
+    // 2. Workers take ranges of positions; the first table tells where about equal ones begin.
+    std::vector<OrderedEntries> ordered(tables.begin(), tables.end());
+    std::vector<std::int64_t> bounds(team.size() + 1, std::numeric_limits<std::int64_t>::max());
+    bounds[0] = std::numeric_limits<std::int64_t>::min();
+    for (unsigned worker = 1; worker < team.size() && ordered[0].size() > 0; ++worker) {
+        bounds[worker] = ordered[0].position(part_of(ordered[0].size(), worker, team.size()).begin);
+    }
+
+    // 3. Sizes of the ranges, and where each begins.
+    struct Place {
+        std::size_t chunk = 0;
+        std::size_t byte = 0;
+    };
+    std::vector<Place> places(team.size() + 1);
+    team.run([&](unsigned worker) {
+        Place size;
+        for_each_in_order(ordered, bounds[worker], bounds[worker + 1],
+                          [&](const ChunkTable::Entry& entry, std::int64_t) {
+                              ++size.chunk;
+                              size.byte += entry.length;
+                          });
+        places[worker + 1] = size;
+    });
+    for (unsigned worker = 0; worker < team.size(); ++worker) {
+        places[worker + 1].chunk += places[worker].chunk;
+        places[worker + 1].byte += places[worker].byte;
+    }
+
+    // 4. Write them.
+    ChunkCounts result;
+    result.bytes.resize(places.back().byte);
+    result.offsets.resize(places.back().chunk + 1);
+    result.counts.resize(places.back().chunk);
+    result.first_positions.resize(places.back().chunk);
+    team.run([&](unsigned worker) {
+        Place at = places[worker];
+        for_each_in_order(ordered, bounds[worker], bounds[worker + 1],
+                          [&](const ChunkTable::Entry& entry, std::int64_t position) {
+                              std::memcpy(result.bytes.data() + at.byte, entry.key().data(), entry.length);
+                              at.byte += entry.length;
+                              result.counts[at.chunk] = entry.count;
+                              result.first_positions[at.chunk] = position;
+                              result.offsets[++at.chunk] = static_cast<std::int64_t>(at.byte);
+                          });
+    });
+    for (ChunkTable& table : tables) table = ChunkTable();
+    return result;
+}
+
+}  // namespace prunedbpe
