@@ -24,7 +24,6 @@ FORBIDDEN = {
     "bigrams": "pair",
     "scaffold": "internal",
     "world_size": "shard_count",
-    "partition": "shard, or part",
     "old_id": "rank",
     "new_id": "token id",
     "hits": "applied",
@@ -35,7 +34,7 @@ FORBIDDEN = {
     "sentences": "document",
 }
 """Words that are another name for an idea that has one, and the one it has. Words with a second,
-ordinary meaning in programs (id, index, join, line, word, usage) cannot be looked for."""
+ordinary meaning in programs (id, index, join, line, partition, word) cannot be looked for."""
 
 by_path = {"argnames": "path", "ids": lambda path: str(path.relative_to(CHECKOUT))}
 
