@@ -17,8 +17,8 @@ import numpy as np
 from prunedbpe.errors import SettingsError
 from prunedbpe.learn import Applied
 from prunedbpe.tokenizer import Tokenizer
-from prunedbpe.types import BYTE_COUNT
-from prunedbpe.visibility.exposure import encoded_length, exposure, flow
+from prunedbpe.types import BYTE_COUNT, Int64Array
+from prunedbpe.visibility.exposure import encoded_length, exposure
 from prunedbpe.vocabulary import Vocabulary
 
 Group = Literal[
@@ -57,9 +57,10 @@ class ComparedToken:
         text: What it spells, readable.
         rank: Its training rank.
         group: Its group.
-        exposure: How often it stands in the corpus, before expansion.
-        worth: Tokens it saves on the corpus where it is visible: occurrences times the tokens that
-            stand for it elsewhere, less one.
+        exposure: How often it stands in the corpus once all merges of the longer list are applied,
+            before expansion.
+        worth: Tokens it saves on the corpus where it is visible: exposure times one less than the
+            tokens that stand for it in the other vocabulary.
         expands_to: What stands for it where it is not visible.
         supports: Visible tokens built on it, the most exposed first.
     """
@@ -81,17 +82,22 @@ class ComparedToken:
 class Comparison:
     """What changes from one vocabulary to another.
 
+    ``length_after - length_before`` is the worth of all hidden tokens, less that of all shown ones,
+    plus ``others``.
+
     Attributes:
         hidden: Visible in the first, not in the second, the dearest first.
         shown: Visible in the second, not in the first, the most valuable first.
         length_before: Encoded length of the corpus with the first.
         length_after: Encoded length with the second.
+        others: Tokens more (less, if negative) that stand for what neither of the two shows.
     """
 
     hidden: list[ComparedToken]
     shown: list[ComparedToken]
     length_before: int
     length_after: int
+    others: int
 
     def as_settings(self) -> dict[str, Any]:
         """The comparison as a JSON object."""
@@ -116,43 +122,44 @@ def compare(before: Tokenizer, after: Tokenizer, applied: Applied) -> Comparison
             "the two tokenizers were not made from one merge list",
             hint="prune both out of the same run",
         )
+    first, second = before.vocabulary, after.vocabulary
+    longer = max(first, second, key=lambda vocabulary: len(vocabulary.pairs))
+    # The shorter list is a prefix of the longer one: what its merges leave is what the tokens of
+    # the longer one fall into. So both lengths are sums over the same tokens.
+    exposures = exposure(longer.pairs, applied, len(longer.pairs))
+    hidden = _only_in(first, second, longer, exposures)
+    shown = _only_in(second, first, longer, exposures)
+    length_before = encoded_length(first.pairs, applied, ~first.visible)
+    length_after = encoded_length(second.pairs, applied, ~second.visible)
+    worth = sum(token.worth for token in hidden) - sum(token.worth for token in shown)
     return Comparison(
-        hidden=_only_in(before.vocabulary, after.vocabulary, applied, by_cost=True),
-        shown=_only_in(after.vocabulary, before.vocabulary, applied, by_cost=False),
-        length_before=encoded_length(before.vocabulary.pairs, applied, ~before.vocabulary.visible),
-        length_after=encoded_length(after.vocabulary.pairs, applied, ~after.vocabulary.visible),
+        hidden, shown, length_before, length_after, length_after - length_before - worth
     )
 
 
 def _only_in(
-    shows: Vocabulary, other: Vocabulary, applied: Applied, *, by_cost: bool
+    shows: Vocabulary, other: Vocabulary, longer: Vocabulary, exposures: Int64Array
 ) -> list[ComparedToken]:
-    """Tokens visible in ``shows`` that ``other`` has no id for."""
-    merge_count = len(shows.pairs)
-    exposures = exposure(shows.pairs, applied, merge_count)
-    flows = flow(shows.pairs, exposures, ~shows.visible)
+    """Tokens visible in ``shows`` that ``other`` has no id for, the most valuable first."""
     missing = [
         rank
         for rank in np.flatnonzero(shows.visible).tolist()
         if rank >= BYTE_COUNT and not (rank < len(other.visible) and other.visible[rank])
     ]
-    builder = shows if len(shows.pairs) >= len(other.pairs) else other
-    supported = _supported_by(missing, builder)
+    supported = _supported_by(missing, longer)
     tokens = []
     for rank in missing:
         pieces = _pieces(rank, shows, other)
-        named = sorted(
-            supported[rank], key=lambda parent: -int(flows[parent] if parent < len(flows) else 0)
-        )
+        named = sorted(supported[rank], key=lambda parent: (-int(exposures[parent]), parent))
         tokens.append(
             ComparedToken(
                 text=readable(shows.strings[rank]),
                 rank=rank,
                 group=group_of(shows.strings[rank]),
                 exposure=int(exposures[rank]),
-                worth=int(flows[rank]) * (len(pieces) - 1),
+                worth=int(exposures[rank]) * (len(pieces) - 1),
                 expands_to=[readable(piece) for piece in pieces],
-                supports=[readable(builder.strings[parent]) for parent in named[:5]],
+                supports=[readable(longer.strings[parent]) for parent in named[:5]],
             )
         )
     return sorted(tokens, key=lambda token: (-token.worth, token.rank))
@@ -160,10 +167,15 @@ def _only_in(
 
 def _pieces(rank: int, shows: Vocabulary, other: Vocabulary) -> list[bytes]:
     """The visible strings of ``other`` that stand for a rank of ``shows``."""
-    if rank < len(other.visible) and other.visible[rank]:
-        return [shows.strings[rank]]
-    left, right = shows.pairs[rank - BYTE_COUNT].tolist()
-    return _pieces(left, shows, other) + _pieces(right, shows, other)
+    pieces: list[bytes] = []
+    waiting = [rank]  # a stack: the next part is on top
+    while waiting:
+        part = waiting.pop()
+        if part < len(other.visible) and other.visible[part]:
+            pieces.append(shows.strings[part])
+        else:
+            waiting += reversed(shows.pairs[part - BYTE_COUNT].tolist())
+    return pieces
 
 
 def _supported_by(ranks: Iterable[int], vocabulary: Vocabulary) -> dict[int, list[int]]:

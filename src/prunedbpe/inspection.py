@@ -50,9 +50,10 @@ def exposures_of_run(tokenizer: Tokenizer, merges: MergeTable) -> ExposureTable:
             "the merges are not those the tokenizer was made of",
             hint="give the run directory or the merges of its training, or count on a corpus",
         )
-    # Exposure was measured with all candidates learned by then, discarded ones too.
+    # A threshold looks at exposure after all candidates learned by then, discarded ones too;
+    # automatic visibility at what the retained merges leave.
     trained = tokenizer.training.get("trained_vocab")
-    merge_count = len(merges) if trained is None else min(len(merges), trained - BYTE_COUNT)
+    merge_count = len(pairs) if trained is None else min(len(merges), trained - BYTE_COUNT)
     by_rank = exposure(merges.pairs, merges.applied, merge_count)
     return ExposureTable(by_rank[: BYTE_COUNT + len(pairs)], merge_count)
 
@@ -193,6 +194,33 @@ def internal_tokens(
         ranks = ranks[np.argsort(-exposures.by_rank[ranks], kind="stable")]
     ids = tokenizer.vocabulary.token_ids[ranks[:limit]].tolist()
     return [describe_token(tokenizer, token_id, exposures) for token_id in ids]
+
+
+def visible_tokens(
+    tokenizer: Tokenizer, exposures: ExposureTable | None = None, limit: int | None = None
+) -> list[Settings]:
+    """The visible learned tokens in few words, the most exposed first; else in order of rank.
+
+    >>> import prunedbpe
+    >>> tok = prunedbpe.train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
+    >>> table = exposures_on_corpus(tok, prunedbpe.count(iter(["that that", "the"])))
+    >>> [(token["text"], token["exposure"]) for token in visible_tokens(tok, table)]
+    [('th', 3), ('at', 2)]
+    """
+    ranks = np.flatnonzero(tokenizer.vocabulary.visible)[BYTE_COUNT:]
+    if exposures is not None:
+        ranks = ranks[np.argsort(-exposures.by_rank[ranks], kind="stable")]
+    return [
+        {
+            **brief(tokenizer, rank),
+            "exposure": None if exposures is None else int(exposures.by_rank[rank]),
+            "parts": [
+                brief(tokenizer, part)
+                for part in tokenizer.vocabulary.pairs[rank - BYTE_COUNT].tolist()
+            ],
+        }
+        for rank in ranks[:limit].tolist()
+    ]
 
 
 def token_settings(tokenizer: Tokenizer, report: TokenReport) -> Settings:

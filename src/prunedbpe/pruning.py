@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-
 from prunedbpe.count import ChunkCounts, SourceCounts
 from prunedbpe.learn import Applied, MergeTable
 from prunedbpe.tokenizer import Tokenizer
@@ -15,12 +13,11 @@ from prunedbpe.types import (
     DEFAULT_SPECIAL_TOKENS,
     BoolArray,
     Settings,
-    Visibility,
 )
 from prunedbpe.visibility.auto import CANDIDATE_RATIO, choose_visibility
 from prunedbpe.visibility.exposure import encoded_length, exposure, total_tokens
-from prunedbpe.visibility.prune import Threshold, decide_visibility, required_tokens
-from prunedbpe.visibility.reallocate import Extend, reallocate
+from prunedbpe.visibility.prune import Threshold, required_tokens
+from prunedbpe.visibility.reallocate import Extend, hidden_by_threshold, reallocate
 from prunedbpe.vocabulary import Vocabulary, check_special_tokens
 
 ThresholdLike = Literal["auto"] | str | int | float | Threshold
@@ -133,11 +130,7 @@ def _by_threshold(
     extend: Extend, required: int, threshold: Threshold, max_train_vocab: int | None
 ) -> tuple[MergeTable, BoolArray, Settings]:
     merges, min_exposure = reallocate(extend, required, threshold, max_train_vocab)
-    exposures = exposure(merges.pairs, merges.applied)
-    decided = decide_visibility(exposures[BYTE_COUNT:], required, min_exposure)
-    retained = int((decided != Visibility.DISCARDED).sum())
-    hidden = np.zeros(BYTE_COUNT + retained, bool)
-    hidden[BYTE_COUNT:] = decided[:retained] == Visibility.INTERNAL
+    hidden = hidden_by_threshold(merges, required, min_exposure)
     return (
         merges,
         hidden,

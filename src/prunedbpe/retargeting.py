@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prunedbpe.count import ChunkCounts
-from prunedbpe.errors import SettingsError
+from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.files import write_json
 from prunedbpe.learn import Applied, MergeTable, replay
 from prunedbpe.tokenizer import Tokenizer
@@ -64,11 +64,14 @@ def retarget(
         domain: The domain's text, counted or replayed.
         vocab_size: All a model sees.
         special_tokens: Reserved tokens, in the order of their ids.
+
+    Raises:
+        InsufficientCandidatesError: There are fewer merges than tokens must be visible.
     """
     special_tokens = tuple(special_tokens)
     required = required_tokens(vocab_size, special_tokens)
     if required > len(merges):
-        raise SettingsError(
+        raise InsufficientCandidatesError(
             f"vocab_size={vocab_size} shows {required} learned tokens, "
             f"and {len(merges)} merges were learned",
             hint="learn more merges first",

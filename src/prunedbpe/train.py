@@ -97,7 +97,9 @@ def train(
         run.claim(describe_run(opened, cut))
         # Text of unknown size, such as an iterable, is only known to be the same once counted.
         if threshold == "auto":
-            by_source = count_sources() if opened.size is None else run.sources(count_sources)
+            by_source = (
+                count_sources() if opened.size is None else run.sources(sources, count_sources)
+            )
             counts = by_source.total
             run.accept(counts)
         elif opened.size is None:

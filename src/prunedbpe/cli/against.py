@@ -20,7 +20,7 @@ def show_comparison(
     after: Tokenizer,
     run: Path | None,
     corpus: list[str] | None,
-    limit: int,
+    limit: int | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -40,9 +40,12 @@ def show_comparison(
         by_group = sorted(tokens, key=lambda token: token.group)
         for group, members in groupby(by_group, key=lambda token: token.group):
             _show_group(group, list(members), limit)
+    if comparison.others:
+        put("")
+        put(f"tokens internal in both now stand for {comparison.others:+,} tokens")
 
 
-def _show_group(group: str, tokens: list[ComparedToken], limit: int) -> None:
+def _show_group(group: str, tokens: list[ComparedToken], limit: int | None) -> None:
     worth = sum(token.worth for token in tokens)
     put("")
     put(f"  {group}: {len(tokens):,}, worth {worth:,} tokens")

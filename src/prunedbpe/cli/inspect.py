@@ -1,4 +1,4 @@
-"""``prunedbpe inspect``: a tokenizer, one of its tokens, or its internal tokens."""
+"""``prunedbpe inspect``: a tokenizer, one of its tokens, a list of them, or a comparison."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ def command(
     internal: Annotated[
         bool, typer.Option("--internal", help="List internal tokens, the most exposed first.")
     ] = False,
+    visible: Annotated[
+        bool,
+        typer.Option("--visible", help="List visible learned tokens, the most exposed first."),
+    ] = False,
     against: Annotated[
         Path | None,
         typer.Option(
@@ -61,7 +65,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="How many tokens a list shows.")] = 20,
+    limit: Annotated[int, typer.Option(min=0, help="How many tokens a list shows; 0: all.")] = 20,
     threads: options.Threads = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -71,27 +75,33 @@ def command(
     prunedbpe inspect tok
     prunedbpe inspect tok --token " the" --run run
     prunedbpe inspect tok --internal --corpus texts/ --limit 50
+    prunedbpe inspect tok --visible --run run --limit 0 --json
     prunedbpe inspect standard --against tok --corpus texts/
     """
     if sum([token is not None, hex_ is not None, token_id is not None, rank is not None]) > 1:
         raise typer.BadParameter("give only one of --token, --hex, --id and --rank")
     tok = Tokenizer.load(tokenizer)
     if against is not None:
-        show_comparison(tok, Tokenizer.load(against), run, corpus, limit, threads, as_json)
+        other = Tokenizer.load(against)
+        show_comparison(tok, other, run, corpus, limit or None, threads, as_json)
         return
     wanted = _find(tok, token, hex_, token_id, rank)
-    if internal:
+    if internal or visible:
+        if internal and visible:
+            raise typer.BadParameter("give only one of --internal and --visible")
         if wanted is not None:
-            raise typer.BadParameter("--internal lists tokens, it takes none")
+            asked = "--internal" if internal else "--visible"
+            raise typer.BadParameter(f"{asked} lists tokens, it takes none")
         exposures = _exposures(tok, run, corpus, threads)
-        _show_internal(tok, exposures, limit, as_json)
+        show_list = _show_internal if internal else _show_visible
+        show_list(tok, exposures, limit or None, as_json)
     elif wanted is not None:
         exposures = _exposures(tok, run, corpus, threads)
         report = inspection.describe_token(tok, wanted, exposures)
         if as_json:
             put_json(inspection.token_settings(tok, report))
         else:
-            _show_token(tok, report, exposures, limit)
+            _show_token(tok, report, exposures, limit or None)
     else:
         facts = inspection.overview(tok)
         if as_json:
@@ -157,7 +167,7 @@ def _show_overview(facts: Settings) -> None:
 
 
 def _show_token(
-    tok: Tokenizer, report: TokenReport, exposures: ExposureTable | None, limit: int
+    tok: Tokenizer, report: TokenReport, exposures: ExposureTable | None, limit: int | None
 ) -> None:
     strings = tok.vocabulary.strings
     known = "not known: give --run or --corpus"
@@ -176,7 +186,7 @@ def _show_token(
         rows.append(("expands into", shown))
     for title, ranks in (("part of", report.parents), ("leads to", report.leads_to)):
         names = [token_repr(strings[rank]) for rank in ranks[:limit]]
-        more = [f"... {len(ranks):,} in all"] if len(ranks) > limit else []
+        more = [f"... {len(ranks):,} in all"] if len(ranks) > len(names) else []
         rows.append((title, "  ".join([*names, *more]) or "nothing"))
     for line in aligned(rows):
         put(line)
@@ -203,13 +213,10 @@ def _tree_lines(root: Settings) -> list[str]:
 
 
 def _show_internal(
-    tok: Tokenizer, exposures: ExposureTable | None, limit: int, as_json: bool
+    tok: Tokenizer, exposures: ExposureTable | None, limit: int | None, as_json: bool
 ) -> None:
     reports = inspection.internal_tokens(tok, exposures, limit)
-    if exposures is None:
-        say(
-            "hint", "no exposures are known, so tokens are in order of rank: give --run or --corpus"
-        )
+    _hint_exposures(exposures)
     if as_json:
         put_json([inspection.token_settings(tok, report) for report in reports])
         return
@@ -229,6 +236,36 @@ def _show_internal(
         )
     for line in aligned(rows, right=(0, 1, 2, 3)):
         put(line)
+
+
+def _show_visible(
+    tok: Tokenizer, exposures: ExposureTable | None, limit: int | None, as_json: bool
+) -> None:
+    tokens = inspection.visible_tokens(tok, exposures, limit)
+    _hint_exposures(exposures)
+    if as_json:
+        put_json(tokens)
+        return
+    rows = [("id", "rank", "exposure", "token", "built from")]
+    for token in tokens:
+        rows.append(
+            (
+                str(token["token_id"]),
+                str(token["rank"]),
+                "?" if token["exposure"] is None else f"{token['exposure']:,}",
+                _name(token),
+                "  ".join(_name(part) for part in token["parts"]),
+            )
+        )
+    for line in aligned(rows, right=(0, 1, 2)):
+        put(line)
+
+
+def _hint_exposures(exposures: ExposureTable | None) -> None:
+    if exposures is None:
+        say(
+            "hint", "no exposures are known, so tokens are in order of rank: give --run or --corpus"
+        )
 
 
 def _name(token: Settings) -> str:

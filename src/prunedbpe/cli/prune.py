@@ -82,6 +82,11 @@ def command(
     watch = options.choose_progress(progress, quiet=quiet)
     validated = options.open_validation(validation, threshold)
     if domain:
+        if validated is not None or max_train_vocab is not None:
+            raise SettingsError(
+                "--for chooses by the domain, out of the merges there are",
+                hint="leave out --validation and --max-train-vocab",
+            )
         tokenizer = _retarget(merges, domain, base, output, vocab_size, special_tokens, threads)
     elif base is not None:
         raise SettingsError("--base is given without --for", hint="leave it out, or name a domain")

@@ -17,6 +17,7 @@ from prunedbpe.errors import SettingsError
 from prunedbpe.learn import Applied, MergeTable, replay
 from prunedbpe.learn.checkpoint import RunDirectory
 from prunedbpe.sweeping import SizeAdvice, SweepCell, advise_sizes, sweep
+from prunedbpe.visibility.spread import replay_sources
 
 
 def command(
@@ -81,7 +82,7 @@ def command(
     thresholds = threshold or ["0", "20%", "30%", "40%", "auto"]
     sources: list[Applied] = []
     if by_source and "auto" in thresholds:
-        sources = [replay(merges, table, threads=threads) for table in by_source.tables]
+        sources = replay_sources(merges, by_source, threads=threads)
     corpora: dict[str, Applied] = {}
     for name, paths in _named_paths(corpus or []).items():
         counts = count(

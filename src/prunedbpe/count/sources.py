@@ -1,8 +1,8 @@
 """Counts by source: where in the corpus chunks occur, not only how often.
 
-A source is a file, a folder, or an input as the user named it. Automatic visibility asks how far a
-token is spread over the sources; that takes one table for each. Together they are the table of the
-whole corpus.
+A source is a file, a folder, or the whole corpus, as the user asks. Automatic visibility asks how
+far a token is spread over the sources; that takes one table for each. Together they are the table
+of the whole corpus.
 """
 
 from __future__ import annotations
@@ -25,24 +25,32 @@ from prunedbpe.progress import SILENT, Progress
 SourceKind = Literal["files", "folders", "corpus"]
 """What counts as one source: each file, each folder, or the corpus as a whole."""
 
+SOURCES_FILE = "sources.json"
+
 MOST_SOURCES = 64
 """Files of a corpus of very many are put together to so many sources, neighbours first."""
 
 
 @dataclass(frozen=True)
 class SourceCounts:
-    """One table for each source, in corpus order.
+    """One table for each run of documents of one source, in corpus order.
+
+    A folder whose files are not neighbours in the corpus has several tables, under one name: the
+    order must stay, because learning breaks ties by it.
 
     Attributes:
-        names: What the sources are called.
+        names: The source of each table.
         tables: Their chunk counts.
+        kind: What counted as one source.
     """
 
     names: tuple[str, ...]
     tables: tuple[ChunkCounts, ...]
+    kind: SourceKind = "files"
 
     def __len__(self) -> int:
-        return len(self.tables)
+        """How many sources there are."""
+        return len(set(self.names))
 
     @cached_property
     def total(self) -> ChunkCounts:
@@ -54,17 +62,20 @@ class SourceCounts:
         folder = Path(folder)
         for i, table in enumerate(self.tables):
             table.save(folder / f"{i:02}.parquet")
-        write_json(folder / "sources.json", list(self.names))
+        write_json(folder / SOURCES_FILE, {"kind": self.kind, "names": list(self.names)})
 
     @classmethod
     def load(cls, folder: str | Path) -> SourceCounts:
         """Read what :meth:`save` wrote."""
         folder = Path(folder)
-        names = read_json(folder / "sources.json")
+        found = read_json(folder / SOURCES_FILE)
+        names = found.get("names") if isinstance(found, dict) else None
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise FormatError(f"{folder / 'sources.json'}: not a list of names")
+            raise FormatError(f"{folder / SOURCES_FILE}: not the names of sources")
+        if found.get("kind") not in get_args(SourceKind):
+            raise FormatError(f"{folder / SOURCES_FILE}: kind {found.get('kind')!r} is not known")
         tables = tuple(ChunkCounts.load(folder / f"{i:02}.parquet") for i in range(len(names)))
-        return cls(tuple(names), tables)
+        return cls(tuple(names), tables, found["kind"])
 
 
 def count_by_source(
@@ -125,8 +136,8 @@ def count_by_source(
     if names:
         finish_source()
     if not tables:  # nothing but empty files: one empty table says so
-        return SourceCounts(("<empty>",), (counter.finish(corpus.report),))
-    return SourceCounts(tuple(names), tuple(tables))
+        return SourceCounts(("<empty>",), (counter.finish(corpus.report),), sources)
+    return SourceCounts(tuple(names), tuple(tables), sources)
 
 
 def _grouping(paths: Sequence[str], sources: SourceKind) -> Callable[[str], str]:

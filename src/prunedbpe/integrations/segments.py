@@ -83,7 +83,12 @@ def _join_ordinary(segments: list[Segment]) -> list[Segment]:
     joined: list[Segment] = []
     for segment in segments:
         last = joined[-1] if joined else None
-        if last and last.token_id is None and segment.token_id is None and last.end == segment.begin:
+        if (
+            last
+            and last.token_id is None
+            and segment.token_id is None
+            and last.end == segment.begin
+        ):
             last.end = segment.end
         else:
             joined.append(segment)

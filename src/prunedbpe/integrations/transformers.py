@@ -311,7 +311,9 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         overflowing: list[int] = []
         if strategy != "do_not_truncate" and max_length and surplus > 0:
             which = 1 if strategy == "only_second" else 0
-            first, second, places = self.truncate_sequences(first, second, surplus, strategy, stride)
+            first, second, places = self.truncate_sequences(
+                first, second, surplus, strategy, stride
+            )
             overflowing = [sequences[which].ids[place] for place in places]
         else:
             surplus = 0
@@ -337,7 +339,11 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         plans: list[tuple[list[str], list[list[Segment]]] | list[int]] = []
         ordinary: list[str] = []
         for given in inputs:
-            if not isinstance(given, str) and len(given) and isinstance(given[0], (int, np.integer)):
+            if (
+                not isinstance(given, str)
+                and len(given)
+                and isinstance(given[0], (int, np.integer))
+            ):
                 plans.append([int(token_id) for token_id in given])
                 continue
             if isinstance(given, str):

@@ -20,6 +20,7 @@ from typing import Any
 
 from prunedbpe.corpus import Corpus
 from prunedbpe.count import ChunkCounts, SourceCounts
+from prunedbpe.count.sources import SOURCES_FILE, SourceKind
 from prunedbpe.errors import FormatError, RunMismatchError
 from prunedbpe.files import naming, read_json, write_json
 from prunedbpe.learn.learner import Learner
@@ -85,9 +86,7 @@ class RunDirectory:
         # The settings last: as long as anything computed is there, so is what tells its corpus.
         for path in (self.merges_path, self.counts_path, self.settings_path):
             path.unlink(missing_ok=True)
-        if self.sources_path.is_dir():
-            for path in [self.sources_path / "sources.json", *self.sources_path.glob("*.parquet")]:
-                path.unlink(missing_ok=True)
+        self._forget_sources()
 
     def check_counted(self) -> None:
         """Refuse a directory that has no counts to go on from.
@@ -131,17 +130,30 @@ class RunDirectory:
 
     def known_sources(self) -> SourceCounts | tuple[()]:
         """The counts by source, if the run was counted so."""
-        known = (self.sources_path / "sources.json").exists()
+        known = (self.sources_path / SOURCES_FILE).exists()
         return SourceCounts.load(self.sources_path) if known else ()
 
-    def sources(self, count: Callable[[], SourceCounts]) -> SourceCounts:
-        """The counts by source: loaded if they are there, counted and saved otherwise."""
-        if (self.sources_path / "sources.json").exists():
-            return SourceCounts.load(self.sources_path)
+    def sources(self, kind: SourceKind, count: Callable[[], SourceCounts]) -> SourceCounts:
+        """The counts by source: loaded if they are there, counted and saved otherwise.
+
+        Args:
+            kind: What counts as one source; counts by another kind are replaced.
+            count: Counts them.
+        """
+        known = self.known_sources()
+        if known and known.kind == kind:
+            return known
         sources = count()
         self.accept(sources.total)
+        self._forget_sources()
         sources.save(self.sources_path)
         return sources
+
+    def _forget_sources(self) -> None:
+        if self.sources_path.is_dir():
+            # The list first: without it the tables are not taken for those of the run.
+            for path in [self.sources_path / SOURCES_FILE, *self.sources_path.glob("*.parquet")]:
+                path.unlink(missing_ok=True)
 
     def pretokenizer(self) -> Pretokenizer:
         """What cut the corpus of this run."""

@@ -261,6 +261,53 @@ def encoded_length(corpus: SegmentedCorpus, merges: Sequence[Pair], hidden: Set[
     )
 
 
+def hide_cheapest(
+    merges: Sequence[Pair],
+    exposures: Sequence[float],
+    count: int,
+    prices: Sequence[float] | None = None,
+) -> list[int]:
+    """Hide learned tokens one after the other, always the one that costs least then.
+
+    Hiding t turns each of its occurrences, those that hidden tokens hand down included, into as
+    many tokens as its two parts expand into: cost = price * flow * (tokens - 1). Of equals the
+    newer goes first.
+
+    Args:
+        merges: All merges.
+        exposures: Exposure of every rank after all of them.
+        count: How many tokens to hide.
+        prices: What one occurrence of each rank is worth; 1 by default.
+
+    Returns:
+        The hidden ranks, in the order they were hidden.
+
+    >>> merges = [(116, 104), (256, 101), (97, 116)]  # "th", "the", "at"
+    >>> exposures = [0] * 256 + [1, 2, 3]
+    >>> hide_cheapest(merges, exposures, 2)  # once "th" is hidden, "the" falls into t, h, e
+    [256, 258]
+    """
+    hidden: list[int] = []
+
+    def expand(rank: int) -> list[int]:
+        return [met for met in _meet(rank, merges, set(hidden)) if met not in hidden]
+
+    def cost(rank: int) -> float:
+        flow = exposures[rank]
+        for newer in range(rank + 1, BYTE_COUNT + len(merges)):
+            if newer in hidden:
+                below = _meet(newer, merges, {*hidden} - {rank})
+                flow += exposures[newer] * list(below).count(rank)
+        left, right = merges[rank - BYTE_COUNT]
+        tokens = len(expand(left)) + len(expand(right))
+        return (1.0 if prices is None else prices[rank]) * flow * (tokens - 1)
+
+    while len(hidden) < count:
+        left_over = set(range(BYTE_COUNT, BYTE_COUNT + len(merges))) - set(hidden)
+        hidden.append(min(left_over, key=lambda rank: (cost(rank), -rank)))
+    return hidden
+
+
 def _meet(rank: int, merges: Sequence[Pair], hidden: Set[int]) -> Iterator[int]:
     """Walk through the expansion of one token: the token, then what each hidden one falls into."""
     yield rank

@@ -25,9 +25,9 @@ from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.learn import Applied, MergeTable, replay
 from prunedbpe.types import BYTE_COUNT, BoolArray, Settings
 from prunedbpe.visibility.exposure import encoded_length, exposure, total_tokens
-from prunedbpe.visibility.prune import Threshold, decide_visibility
-from prunedbpe.visibility.reallocate import Extend, reallocate
-from prunedbpe.visibility.spread import FloatArray, effective_sources
+from prunedbpe.visibility.prune import Threshold
+from prunedbpe.visibility.reallocate import Extend, check_cap, hidden_by_threshold, reallocate
+from prunedbpe.visibility.spread import FloatArray, effective_sources, replay_sources
 
 CANDIDATE_RATIO = 1.6
 """Merges retained by default, per required one."""
@@ -41,8 +41,12 @@ NEWCOMER_DISCOUNT = 0.15
 VALIDATED_RATIOS = (1.0, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.75, 2.0, 2.25, 2.5)
 """Merges tried with text to validate on, per required one."""
 
-VALIDATED_THRESHOLDS = tuple(f"{percent}%" for percent in range(10, 101, 10))
-"""The paper's rule is tried too, so that the choice is never worse than it."""
+VALIDATED_MARGIN = 64
+"""A small vocabulary needs more than a ratio: at least so many merges beyond the required ones."""
+
+VALIDATED_WORK = 1_000_000
+"""The paper's rule is tried as well, with every threshold there is while their number times the
+number of merges stays below this, and with evenly spaced ones beyond (16 or more)."""
 
 
 @dataclass(frozen=True)
@@ -150,20 +154,24 @@ def choose_visibility(
         InsufficientCandidatesError: Fewer pairs occur twice than tokens must be visible.
     """
     limit = None if max_train_vocab is None else max_train_vocab - BYTE_COUNT
+    check_cap(required, max_train_vocab)
     if candidate_ratio < 1:
         raise SettingsError(f"candidate_ratio is {candidate_ratio}", hint="give 1 or more")
-    ratio = max(VALIDATED_RATIOS) if validation is not None else candidate_ratio
-    wanted = int(required * ratio) if limit is None else min(int(required * ratio), limit)
-    merges = extend(max(wanted, required))
+    wanted = int(required * candidate_ratio)
+    if validation is not None:
+        wanted = max(int(required * max(VALIDATED_RATIOS)), required + VALIDATED_MARGIN)
+    if limit is not None:
+        wanted = min(wanted, limit)
+    merges = extend(wanted)
     if len(merges) < required:
         raise InsufficientCandidatesError(
             f"{len(merges)} merges are known, {required} learned tokens must be visible, and "
             + ("no pair is left that occurs twice" if merges.exhausted else "no more were learned"),
             hint="lower the vocabulary size, learn more merges, or use a larger corpus",
         )
-    available = min(len(merges), max(wanted, required))
+    available = min(len(merges), wanted)
     if isinstance(sources, SourceCounts):
-        sources = [replay(merges, table) for table in sources.tables]
+        sources = replay_sources(merges.head(available), sources)
     if isinstance(validation, ChunkCounts):
         validation = replay(merges, validation)
     report: Settings = {
@@ -179,6 +187,9 @@ def choose_visibility(
         return AutoChoice(hidden, report)
 
     tried = list(_validated(merges, available, required, sources, validation, discount))
+    by_threshold = list(_thresholds(merges.head(limit or len(merges)), required, validation))
+    if by_threshold:  # only the best is worth naming
+        tried.append(min(by_threshold, key=lambda choice: choice[:2]))
     length, _, hidden, description = min(tried, key=lambda choice: choice[:2])
     report |= {
         "chosen_by": "validation",
@@ -201,27 +212,35 @@ def _validated(
     discount: Discount | None,
 ) -> Iterator[tuple[int, int, BoolArray, Settings]]:
     """Every choice worth trying: length on the text to validate on, merges, hidden, what it is."""
-    counts = sorted({min(int(required * ratio), available) for ratio in VALIDATED_RATIOS})
-    for merge_count in counts:
+    counts = {min(int(required * ratio), available) for ratio in VALIDATED_RATIOS}
+    if available <= required + VALIDATED_MARGIN:  # steps of a ratio would be too coarse
+        counts = set(range(required, available + 1))
+    for merge_count in sorted(counts):
         for tried in [NO_DISCOUNT, discount or Discount()]:
             worth = prices(merges, merge_count, required, sources, tried)
             hidden = hide(merges, merges.applied, merge_count, required, worth)
             length = encoded_length(merges.pairs, validation, hidden)
             yield length, merge_count, hidden, _describe(merge_count, required, tried)
-    for text in VALIDATED_THRESHOLDS:
+
+
+def _thresholds(
+    merges: MergeTable, required: int, validation: Applied
+) -> Iterator[tuple[int, int, BoolArray, Settings]]:
+    """The paper's rule: greedy hiding nearly always beats it, but nothing says that it must."""
+    if not required:
+        return
+    # So many tokens must have the exposure, which is at most what their merges replaced.
+    highest = int(np.sort(merges.applied.replacements)[-required])
+    most = max(16, VALIDATED_WORK // len(merges))
+    for count in np.unique(np.linspace(1, highest, min(most, highest)).astype(int)).tolist():
         try:
-            table, min_exposure = reallocate(
-                lambda _: merges.head(available), required, Threshold.parse(text)
-            )
+            table, min_exposure = reallocate(lambda _: merges, required, Threshold.parse(count))
         except InsufficientCandidatesError:
-            return
-        exposures = exposure(table.pairs, table.applied)[BYTE_COUNT:]
-        decided = decide_visibility(exposures, required, min_exposure)
-        merge_count = int((decided < 2).sum())
-        hidden = np.zeros(BYTE_COUNT + merge_count, bool)
-        hidden[BYTE_COUNT:] = decided[:merge_count] == 1
+            continue
+        hidden = hidden_by_threshold(table, required, min_exposure)
+        merge_count = len(hidden) - BYTE_COUNT
         length = encoded_length(merges.pairs, validation, hidden)
-        yield length, merge_count, hidden, {"candidates": merge_count, "threshold": text}
+        yield length, merge_count, hidden, {"candidates": merge_count, "min_exposure": count}
 
 
 def _describe(merge_count: int, required: int, discount: Discount) -> Settings:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.learn.merges import MergeTable
-from prunedbpe.types import BYTE_COUNT
+from prunedbpe.types import BYTE_COUNT, BoolArray, Visibility
 from prunedbpe.visibility.exposure import exposure
-from prunedbpe.visibility.prune import Threshold
+from prunedbpe.visibility.prune import Threshold, decide_visibility
 
 SMALLEST_BATCH = 25
 
@@ -80,6 +82,22 @@ def reallocate(
             have = f"have an exposure of at least {min_exposure}"
             raise _insufficient(eligible, required, have, merges, at_limit=merge_count == limit)
         merge_count = min(wanted, len(known))
+
+
+def hidden_by_threshold(merges: MergeTable, required: int, min_exposure: int) -> BoolArray:
+    """By rank, bytes first, which of the tokens the paper's rule retains are hidden.
+
+    Args:
+        merges: What :func:`reallocate` stopped at; exposure is measured after all of them.
+        required: How many learned tokens are visible.
+        min_exposure: The exposure they need.
+    """
+    exposures = exposure(merges.pairs, merges.applied)
+    decided = decide_visibility(exposures[BYTE_COUNT:], required, min_exposure)
+    retained = int((decided != Visibility.DISCARDED).sum())
+    hidden = np.zeros(BYTE_COUNT + retained, bool)
+    hidden[BYTE_COUNT:] = decided[:retained] == Visibility.INTERNAL
+    return hidden
 
 
 def _insufficient(

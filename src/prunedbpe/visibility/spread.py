@@ -11,7 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from prunedbpe.learn.merges import Applied
+from prunedbpe.count import SourceCounts
+from prunedbpe.learn import replay
+from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.types import UInt32Array
 from prunedbpe.visibility.exposure import exposure
 
@@ -49,3 +51,26 @@ def effective_sources(
         squares += exposures**2
     # A token that never stands in the corpus is at home nowhere; one is the least.
     return np.divide(total**2, squares, out=np.ones_like(total), where=squares > 0)
+
+
+def replay_sources(
+    merges: MergeTable, sources: SourceCounts, *, threads: int | None = None
+) -> list[Applied]:
+    """What merges do to each source; the tables of one name are one source.
+
+    Args:
+        merges: The merges, in order.
+        sources: The counted sources.
+        threads: One per core by default.
+    """
+    by_name: dict[str, Applied] = {}
+    for name, table in zip(sources.names, sources.tables, strict=True):
+        applied = replay(merges, table, threads=threads)
+        if name in by_name:
+            before = by_name[name]
+            applied = Applied(
+                before.byte_counts + applied.byte_counts,
+                before.replacements + applied.replacements,
+            )
+        by_name[name] = applied
+    return list(by_name.values())
