@@ -207,7 +207,7 @@ class TestCheckpointer:
     def learned_with(self, tmp_path, **options):
         run, saved = RunDirectory(tmp_path), []
         run.save_merges = lambda merges: saved.append(len(merges))
-        learner = Learner(self.COUNTS, after_step=Checkpointer(run, **options))
+        learner = Learner(self.COUNTS, after_step=Checkpointer(run.save_merges, **options))
         for merge_count in (2, 4, 6, 9):
             learner.reach(merge_count)
         return saved
