@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from implementations import NATIVE_THREADS, native_tokenizer, plain_vocabulary
 from strategies import byte_chunk_counts, chunk_counts, documents, hidden_ranks, texts
@@ -52,9 +52,19 @@ def test_merges_over_all_bytes(case, data):
     assert tokenizer.encode(text) == expected(tokenizer, text)
 
 
-@pytest.mark.parametrize("length", [*range(SCAN_LIMIT - 4, SCAN_LIMIT + 7), 128, 1000])
+@pytest.mark.parametrize("length", [*range(SCAN_LIMIT - 4, SCAN_LIMIT + 7), 128])
 @given(case=merges_and_hidden(chunk_counts(b"ab", max_size=40)), data=st.data())
 def test_around_the_change_from_scan_to_heap(length, case, data):
+    assert_encodes_periods(length, case, data)
+
+
+@settings(max_examples=settings.default.max_examples // 5)  # the definition is quadratic
+@given(case=merges_and_hidden(chunk_counts(b"ab", max_size=40)), data=st.data())
+def test_long_chunks(case, data):
+    assert_encodes_periods(1000, case, data)
+
+
+def assert_encodes_periods(length, case, data):
     period = data.draw(st.text("ab", min_size=1, max_size=5))
     start = data.draw(st.text("ab", max_size=8))
     text = (start + period * length)[:length]

@@ -204,21 +204,21 @@ class TestDamage:
 class TestCheckpointer:
     COUNTS = ChunkCounts.from_mapping({chunk.encode(): 2 for chunk in TEXT.split()})
 
-    def learned_with(self, tmp_path, **options):
-        run, saved = RunDirectory(tmp_path), []
-        run.save_merges = lambda merges: saved.append(len(merges))
-        learner = Learner(self.COUNTS, after_step=Checkpointer(run.save_merges, **options))
+    def learned_with(self, **options):
+        saved = []
+        checkpointer = Checkpointer(lambda merges: saved.append(len(merges)), **options)
+        learner = Learner(self.COUNTS, after_step=checkpointer)
         for merge_count in (2, 4, 6, 9):
             learner.reach(merge_count)
         return saved
 
-    def test_by_time(self, tmp_path):
-        assert self.learned_with(tmp_path, every_seconds=0) == [2, 4, 6, 9]
-        assert self.learned_with(tmp_path, every_seconds=1e9) == []
+    def test_by_time(self):
+        assert self.learned_with(every_seconds=0) == [2, 4, 6, 9]
+        assert self.learned_with(every_seconds=1e9) == []
 
-    def test_at_sizes(self, tmp_path):
-        assert self.learned_with(tmp_path, every_seconds=1e9, at=[4]) == [4]
-        assert self.learned_with(tmp_path, every_seconds=1e9, at=[9, 3]) == [4, 9]
+    def test_at_sizes(self):
+        assert self.learned_with(every_seconds=1e9, at=[4]) == [4]
+        assert self.learned_with(every_seconds=1e9, at=[9, 3]) == [4, 9]
 
 
 def test_checkpoint_is_kept_when_candidates_are_too_few(corpus, tmp_path, learners):
