@@ -196,7 +196,7 @@ def test_the_first_hidden_of_many_are_those_hidden_of_few(data, counts):
 @pytest.mark.parametrize("exposures, prices, count", [(9, 9, 0), (257, 256, 0), (257, 257, 2)])
 def test_greedy_hiding_refuses_arrays_that_do_not_fit(exposures, prices, count):
     pairs = np.array([[97, 98]], np.uint32)
-    with pytest.raises(ValueError, match="exposure and price|more tokens to hide"):
+    with pytest.raises(ValueError, match=r"exposure and price|more tokens to hide"):
         _core.hide_cheapest(pairs, np.ones(exposures), np.ones(prices), count)
 
 

@@ -1,0 +1,82 @@
+"""``sweep``: cells, advice, and the files it writes."""
+
+import csv
+
+import pytest
+
+from prunedbpe import MergeTable, sweep
+
+SIZES = ["--vocab-size", 400, "--vocab-size", 500]
+
+
+def test_the_cells_are_those_of_the_library(cli, trained):
+    found = cli("sweep", trained / "run", *SIZES, "--threshold", "40%", "--json").json
+    merges = MergeTable.load(trained / "run" / "merges.parquet")
+    assert found["cells"] == [c.as_row() for c in sweep(merges, [400, 500], ["40%"])]
+    assert found["suggested_sizes"] == [] and found["growth"] == {}
+
+
+def test_a_table_for_people(cli, trained, corpus):
+    words = ["--corpus", f"b={corpus / 'b.txt'}", "--corpus", f"b={corpus / 'c.txt'}"]
+    ended = cli("sweep", trained / "run", *SIZES, *words)
+    lines = ended.out.splitlines()
+    assert lines[0].split()[:3] == ["corpus", "size", "threshold"]
+    assert len(lines) == 1 + 2 * 5 * 2
+    assert {line.split()[0] for line in lines[1:]} == {"training", "b"}
+    assert cli("sweep", trained / "run" / "merges.parquet", *SIZES).out.count("auto") == 2
+
+
+def test_csv(cli, trained, tmp_path):
+    words = [
+        *SIZES,
+        "--threshold",
+        "20%",
+        "--threshold",
+        "9999%",
+        "--csv",
+        tmp_path / "x" / "c.csv",
+    ]
+    ended = cli("sweep", trained / "run", *words, "--json")
+    with (tmp_path / "x" / "c.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["vocab_size"]) for row in rows] == [400, 400, 500, 500]
+    assert rows[0]["encoded_length"] == str(ended.json["cells"][0]["encoded_length"])
+    assert rows[1]["encoded_length"] == "" and "learned tokens have an exposure" in rows[1]["note"]
+
+
+def test_a_threshold_that_cannot_be_met_is_told(cli, trained):
+    ended = cli("sweep", trained / "run", "--vocab-size", 500, "--threshold", "9999%")
+    assert ended.out.splitlines()[1].split()[3] == "-"
+    assert "500 at 9999%: " in ended.err
+
+
+@pytest.mark.parametrize("kind, start", [("png", b"\x89PNG"), ("svg", b"<?xml")])
+def test_pictures(cli, trained, tmp_path, kind, start):
+    pytest.importorskip("matplotlib")
+    cli("sweep", trained / "run", *SIZES, "--plot", tmp_path / f"curves.{kind}")
+    assert (tmp_path / f"curves.{kind}").read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--corpus", "b.txt"], "has no name"),
+        (["--vocab-size", 90000], "merges were learned"),
+        (["--threshold", "many"], "neither a ratio nor a count"),
+    ],
+)
+def test_errors(cli, trained, words, message):
+    if "--vocab-size" not in words:
+        words = [*SIZES, *words]
+    ended = cli("sweep", trained / "run", *words, code=1)
+    assert message in ended.err and "hint: " in ended.err
+
+
+def test_too_few_merges_to_advise(cli, trained):
+    ended = cli("sweep", trained / "run", code=1)
+    assert "too few to tell where growth flattens" in ended.err
+
+
+def test_another_ending_than_png_or_svg(cli, trained, tmp_path):
+    ended = cli("sweep", trained / "run", *SIZES, "--plot", tmp_path / "x.doc", code=1)
+    assert "not a .png or .svg file" in ended.err
