@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -26,7 +26,11 @@ from prunedbpe.threads import thread_count
 from prunedbpe.types import Int64Array, Rank, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    from prunedbpe.shortest import ShortestSegmenter
+
 Surrogates = Literal["strict", "replace"]
+Segmentation = Literal["rank", "shortest"]
 AllowedSpecial = Literal["all"] | Collection[str]
 TokenIds = Sequence[int] | UInt32Array
 
@@ -102,6 +106,7 @@ class Tokenizer(TiktokenMethods):
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
+        segmentation: Segmentation = "rank",
     ) -> list[int]:
         """Encode a text as visible token ids.
 
@@ -113,11 +118,14 @@ class Tokenizer(TiktokenMethods):
             surrogates: A lone surrogate has no UTF-8: an error, or replaced by U+FFFD.
             dropout: BPE-dropout: at every step leave out each possible merge with this probability.
             seed: Which of the segmentations dropout gives.
+            segmentation: ``"rank"`` merges by rank; ``"shortest"`` cuts every chunk into the fewest
+                visible tokens, of equals the one with the longest first token, then second, ...
         """
         if disallowed_special:
             refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         ids: list[int]
-        if not allowed_special and self.pretokenizer.is_native and dropout == 0.0:
+        by_rank = segmentation == "rank" and dropout == 0.0
+        if by_rank and not allowed_special and self.pretokenizer.is_native:
             try:
                 ids = self._encoder.encode(text, 0.0, 0)
             except UnicodeEncodeError:
@@ -129,6 +137,7 @@ class Tokenizer(TiktokenMethods):
             surrogates=surrogates,
             dropout=dropout,
             seed=seed,
+            segmentation=segmentation,
         ).tolist()
         return ids
 
@@ -141,10 +150,15 @@ class Tokenizer(TiktokenMethods):
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
+        segmentation: Segmentation = "rank",
     ) -> UInt32Array:
         """As :meth:`encode`, the ids as a ``uint32`` array."""
         if not 0.0 <= dropout <= 1.0:
             raise SettingsError(f"dropout is {dropout}", hint="give a probability from 0 to 1")
+        if segmentation == "shortest" and dropout:
+            raise SettingsError("the shortest segmentation has no merges to drop")
+        if segmentation not in get_args(Segmentation):
+            raise SettingsError(f"segmentation={segmentation!r}", hint="give 'rank' or 'shortest'")
         if disallowed_special:
             refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         specials = self._allowed(allowed_special)
@@ -153,17 +167,21 @@ class Tokenizer(TiktokenMethods):
         except UnicodeEncodeError:
             text = _repair(text, surrogates)
         if not specials:
-            return self._encode_ordinary(text, dropout, seed)
+            return self._encode_ordinary(text, dropout, seed, segmentation)
         parts = []
         # The pattern captures, so special tokens stand at the odd places.
         for place, part in enumerate(_special_pattern(specials).split(text)):
             if place % 2:
                 parts.append(np.array([self.vocabulary.special_ids[part]], np.uint32))
             elif part:
-                parts.append(self._encode_ordinary(part, dropout, seed + place))
+                parts.append(self._encode_ordinary(part, dropout, seed + place, segmentation))
         return np.concatenate(parts) if parts else np.zeros(0, np.uint32)
 
-    def _encode_ordinary(self, text: str, dropout: float, seed: int) -> UInt32Array:
+    def _encode_ordinary(
+        self, text: str, dropout: float, seed: int, segmentation: Segmentation
+    ) -> UInt32Array:
+        if segmentation == "shortest":
+            return self._shortest.encode(text)
         seed &= 0xFFFFFFFFFFFFFFFF
         if self.pretokenizer.is_native:
             ids: UInt32Array = self._encoder.encode_to_array(text, dropout, seed)
@@ -181,6 +199,7 @@ class Tokenizer(TiktokenMethods):
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
+        segmentation: Segmentation = "rank",
         threads: int | None = None,
     ) -> list[list[int]]:
         """Encode many texts on many threads; as :meth:`encode` of each, with ``seed + i``."""
@@ -191,6 +210,7 @@ class Tokenizer(TiktokenMethods):
             surrogates=surrogates,
             dropout=dropout,
             seed=seed,
+            segmentation=segmentation,
             threads=threads,
         )
         flat = ids.tolist()
@@ -206,6 +226,7 @@ class Tokenizer(TiktokenMethods):
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
+        segmentation: Segmentation = "rank",
         threads: int | None = None,
     ) -> tuple[UInt32Array, Int64Array]:
         """As :meth:`encode_batch`, flat: text ``i`` has ``ids[offsets[i]:offsets[i + 1]]``."""
@@ -213,7 +234,8 @@ class Tokenizer(TiktokenMethods):
         workers = thread_count(threads)
         for text in texts if disallowed_special else ():
             refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
-        if self.pretokenizer.is_native and not allowed_special and 0.0 <= dropout <= 1.0:
+        one_by_one = allowed_special or segmentation != "rank" or not 0.0 <= dropout <= 1.0
+        if self.pretokenizer.is_native and not one_by_one:
             seed &= 0xFFFFFFFFFFFFFFFF
             try:
                 return self._encoder.encode_batch(texts, dropout, seed, workers)
@@ -227,6 +249,7 @@ class Tokenizer(TiktokenMethods):
                 surrogates=surrogates,
                 dropout=dropout,
                 seed=seed + i,
+                segmentation=segmentation,
             )
             for i, text in enumerate(texts)
         ]
@@ -351,6 +374,12 @@ class Tokenizer(TiktokenMethods):
     @cached_property
     def _byte_lengths(self) -> Int64Array:
         return np.array([len(string) for string in self.vocab_bytes()], np.int64)
+
+    @cached_property
+    def _shortest(self) -> ShortestSegmenter:
+        from prunedbpe.shortest import ShortestSegmenter  # few need it, and it needs counting
+
+        return ShortestSegmenter.of(self.vocabulary, self.pretokenizer)
 
     @cached_property
     def _decoder(self) -> _core.Decoder:

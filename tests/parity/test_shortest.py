@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import strategies
+from cli_helpers import make_text
 from hypothesis import given
 from hypothesis import strategies as st
 
 import prunedbpe
 from prunedbpe import ChunkCounts, learn, reference
+from prunedbpe.errors import SettingsError
 from prunedbpe.shortest import ShortestSegmenter, shortest_lengths
 from prunedbpe.visibility.exposure import encoded_length
 from prunedbpe.vocabulary import Vocabulary
@@ -48,13 +50,41 @@ def test_never_more_than_by_rank(counts, data):
     assert ShortestSegmenter.of(vocabulary).total_length(table) <= by_rank
 
 
-@given(strategies.documents(), strategies.texts())
-def test_lossless(documents, text):
-    tok = prunedbpe.train(iter(documents), 260, threshold=0)
-    segmenter = ShortestSegmenter.of(tok.vocabulary, tok.pretokenizer)
-    ids = segmenter.encode(text)
+@pytest.fixture(scope="module", params=["paper", r"\S+"])
+def tok(request):
+    documents = [make_text(1, 60), *strategies.AWKWARD_TEXTS * 2]
+    return prunedbpe.train(iter(documents), 450, threshold=0, pretokenizer=request.param)
+
+
+@given(text=strategies.texts())
+def test_lossless_as_a_tokenizer(tok, text):
+    ids = tok.encode(text, segmentation="shortest")
     assert tok.decode(ids) == text
     assert len(ids) <= len(tok.encode(text))
+    assert tok.encode_batch([text, "x"], segmentation="shortest")[0] == ids
+
+
+def test_shortest_differs_and_knows_special_tokens(tok):
+    text = make_text(1, 60) + make_text(2, 40)
+    shorter = len(tok.encode(text)) - len(tok.encode(text, segmentation="shortest"))
+    # A regular expression leaves the spaces between words alone, and words to few tokens.
+    assert shorter > 0 if tok.pretokenizer.name == "paper" else shorter >= 0
+    eos = tok.special_tokens["<_EOS_>"]
+    ids = tok.encode("ab<_EOS_>", segmentation="shortest", allowed_special="all")
+    assert ids[-1] == eos and tok.decode(ids[:-1]) == "ab"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"segmentation": "shortest", "dropout": 0.5}, "no merges to drop"),
+        ({"segmentation": "greedy"}, "'rank' or 'shortest'"),
+    ],
+)
+def test_options_that_make_no_sense(tok, options, message):
+    for encode in (tok.encode, lambda text, **given: tok.encode_batch([text], **given)):
+        with pytest.raises(SettingsError, match=message):
+            encode("ab", **options)
 
 
 def test_many_strings_in_one_array():
