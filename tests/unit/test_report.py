@@ -208,6 +208,7 @@ def test_percentages_come_from_integers():
     assert internal_table(made_by_hand).rows == [["I", 300, 1, 3, Fraction(1, 40), Fraction(3, 40)]]
     # 0.0005 is a tie to three digits of percent; a little more is not.
     assert percent(Fraction(5, 10**6)) == "0.000"
+    assert percent(Fraction(0), 9) == "0.000000000"
     assert percent(Fraction(5 * 10**9 + 1, 10**15)) == "0.001"
 
 

@@ -203,4 +203,4 @@ def percent(value: Fraction, digits: int = 3) -> str:
     # Enough digits that the division cannot turn a value into a tie that it is not.
     scaled = Decimal(value.numerator * 100 * 10**30 // value.denominator).scaleb(-30)
     rounded = scaled.quantize(step, ROUND_HALF_EVEN)
-    return str(abs(rounded) if rounded == 0 else rounded)
+    return format(abs(rounded) if rounded == 0 else rounded, "f")
