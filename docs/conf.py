@@ -11,7 +11,7 @@ extensions = [
     "sphinx.ext.autodoc",  # reference pages from docstrings
     "sphinx.ext.napoleon",  # Google sections in docstrings
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "results/study"]
 
 html_theme = "furo"
 html_title = "prunedbpe"
