@@ -35,6 +35,7 @@ STAGES = (
     "comparison",
     "retargeting",
     "sweeping",
+    "audit",
     "evaluate",
     "report",
     "cli",
