@@ -19,6 +19,16 @@ nb::tuple finish(ChunkCounter& counter) {
                           to_array(std::move(counts.counts)), to_array(std::move(counts.first_positions)));
 }
 
+OutputArray<std::int64_t> count_bytes(InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
+                                      InputArray<std::int64_t> counts) {
+    std::vector<std::int64_t> totals;
+    {
+        nb::gil_scoped_release release;  // the borrowed arrays live as long as the call
+        totals = prunedbpe::count_bytes({as_span(bytes), as_span(offsets), as_span(counts), {}});
+    }
+    return to_array(std::move(totals));
+}
+
 }  // namespace
 
 void bind_count(nb::module_& module) {
@@ -52,4 +62,6 @@ void bind_count(nb::module_& module) {
         .def_prop_ro("position", &ChunkCounter::position, "Bytes of all documents added so far.")
         .def("finish", &finish,
              "The table in order of first appearance: bytes, offsets, counts, first positions.");
+    module.def("count_bytes", &count_bytes, "bytes"_a, "offsets"_a, "counts"_a,
+               "How often each of the 256 bytes occurs in the corpus.");
 }

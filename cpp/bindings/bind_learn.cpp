@@ -33,11 +33,12 @@ void bind_learn(nb::module_& module) {
             "__init__",
             [](Learner* self, InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
                InputArray<std::int64_t> counts, PairArray merges, unsigned threads,
-               std::size_t parallel_from) {
+               std::size_t parallel_from, std::size_t whole_below) {
                 new (self) Learner({as_span(bytes), as_span(offsets), as_span(counts), {}}, as_merges(merges), threads,
-                                   parallel_from);
+                                   parallel_from, whole_below);
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "merges"_a, "threads"_a, "parallel_from"_a, without_gil)
+            "bytes"_a, "offsets"_a, "counts"_a, "merges"_a, "threads"_a, "parallel_from"_a,
+            "whole_below"_a = std::size_t{1} << 20, without_gil)
         .def("advance", &Learner::advance, "merge_count"_a, without_gil,
              "Learn up to this many more merges; returns how many were learned.")
         .def("learned", &learned, "begin"_a,

@@ -38,6 +38,9 @@ struct ChunkCountsView {
     }
 };
 
+/// How often each of the 256 bytes occurs in the corpus: chunks weighted by their counts.
+std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts);
+
 /// Collects chunk counts. Every worker fills a table of its own; `finish` reduces them.
 class ChunkCounter {
 public:

@@ -7,6 +7,14 @@
 
 namespace prunedbpe {
 
+std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts) {
+    std::vector<std::int64_t> totals(byte_count);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        for (const char byte : counts.chunk(i)) totals[static_cast<unsigned char>(byte)] += counts.counts[i];
+    }
+    return totals;
+}
+
 struct ChunkCounter::Workers {
     explicit Workers(unsigned threads) : team(threads), tables(team.size()) {}
     WorkerTeam team;

@@ -7,6 +7,11 @@
 #include "prunedbpe/merger.hpp"
 
 namespace prunedbpe {
+namespace {
+
+constexpr std::uint64_t position_limit = 0xFFFFFFFE;
+
+}  // namespace
 
 FlatCorpus::FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> merges, WorkerTeam& team) {
     // 1. Lengths of all ranks known so far.
@@ -26,13 +31,15 @@ FlatCorpus::FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> mer
         chunks_.push_back({static_cast<Position>(end), count >= wide ? wide : static_cast<std::uint32_t>(count)});
         origin.push_back(static_cast<std::uint32_t>(i));
     }
-    if (end >= interior) {
+    if (end >= position_limit) {
         throw std::length_error("the unique chunks hold " + std::to_string(end) +
                                 " bytes; the learner's limit is 4294967293. Learn on a sample of the corpus, "
                                 "or choose a pretokenizer that cuts it into shorter chunks");
     }
-    slots_.assign(static_cast<std::size_t>(end) + 1, boundary);
-    block_first_chunk_.resize((slots_.size() >> block_bits) + 1);
+    slot_count_ = static_cast<std::size_t>(end) + 1;
+    slots_ = make_huge_array<std::uint32_t>(slot_count_);
+    slots_[0] = boundary;
+    block_first_chunk_.resize((slot_count_ >> block_bits) + 1);
     for (std::size_t block = 0, chunk = 0; block < block_first_chunk_.size(); ++block) {
         while (chunk < chunks_.size() && chunks_[chunk].end <= block << block_bits) ++chunk;
         block_first_chunk_[block] = static_cast<std::uint32_t>(chunk);
@@ -45,21 +52,29 @@ FlatCorpus::FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> mer
         const Part part = part_of(chunks_.size(), worker, team.size());
         for (std::size_t chunk = part.begin; chunk < part.end; ++chunk) {
             const std::string_view bytes = counts.chunk(origin[chunk]);
+            const std::uint32_t count = chunks_[chunk].count;
+            const std::uint32_t weight = count >> (32 - rank_bits) == 0 ? count << rank_bits : 0;
             Position at = chunk_begin(chunk);
+            slots_[chunk_end(chunk)] = boundary;
             if (merges.empty()) {
-                for (const char byte : bytes) slots_[at++] = static_cast<unsigned char>(byte);
+                for (const char byte : bytes) slots_[at++] = static_cast<unsigned char>(byte) | weight;
                 continue;
             }
             merge_chunk(lookup, bytes, scratch);
             for (const std::uint32_t rank : scratch.ranks) {
                 const Position last = at + lengths_[rank] - 1;
-                std::fill(slots_.begin() + at, slots_.begin() + last, interior);
-                slots_[at] = rank;
-                slots_[last] = rank;
+                std::fill(&slots_[at], &slots_[last], interior);
+                slots_[at] = rank | weight;
+                slots_[last] = rank | weight;
                 at = last + 1;
             }
         }
     });
+}
+
+void FlatCorpus::add_rank(std::uint32_t left, std::uint32_t right) {
+    if (lengths_.size() >= interior) throw std::length_error("more than 268 million merges; the learner's limit");
+    lengths_.push_back(lengths_[left] + lengths_[right]);
 }
 
 std::int64_t FlatCorpus::wide_count(std::size_t chunk) const {
@@ -75,7 +90,7 @@ std::size_t FlatCorpus::first_chunk_from(std::size_t at) const {
 }
 
 std::size_t FlatCorpus::memory() const {
-    return slots_.capacity() * sizeof(std::uint32_t) + chunks_.capacity() * sizeof(Chunk) +
+    return slot_count_ * sizeof(std::uint32_t) + chunks_.capacity() * sizeof(Chunk) +
            block_first_chunk_.capacity() * sizeof(std::uint32_t) + lengths_.capacity() * sizeof(std::uint32_t);
 }
 

@@ -29,10 +29,10 @@ struct Findings {
 
 struct Learner::State {
     State(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads,
-          std::size_t least_parallel)
+          std::size_t least_parallel, std::size_t whole_below)
         : team(threads),
           corpus(counts, merges, team),
-          index(corpus, team),
+          index(corpus, team, whole_below),
           findings(team.size()),
           parallel_from(least_parallel) {}
 
@@ -64,8 +64,8 @@ struct Learner::State {
 };
 
 Learner::Learner(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads,
-                 std::size_t parallel_from)
-    : state_(std::make_unique<State>(counts, merges, threads, parallel_from)) {}
+                 std::size_t parallel_from, std::size_t whole_below)
+    : state_(std::make_unique<State>(counts, merges, threads, parallel_from, whole_below)) {}
 
 Learner::~Learner() = default;
 
@@ -114,15 +114,19 @@ void Learner::State::replace(const Replacement& merge, std::uint32_t begin, std:
     const std::uint32_t merged_length = corpus.length(t);
     const Position* const list = merge.pair.positions;
     Position chunk_end = 0;
-    std::int64_t weight = 0;
+    std::int64_t chunk_weight = 0;
     for (std::uint32_t i = begin; i < end; ++i) {
         if (i + prefetch_distance < end) __builtin_prefetch(corpus.slot(list[i + prefetch_distance]), 1);
         const Position at = list[i];
         if (!corpus.holds(at, a, b)) continue;
-        if (at >= chunk_end) {
-            const std::size_t chunk = corpus.chunk_at(at);
-            chunk_end = corpus.chunk_end(chunk);
-            weight = corpus.chunk_weight(chunk);
+        std::int64_t weight = corpus.small_weight_at(at);
+        if (weight == 0) {
+            if (at >= chunk_end) {
+                const std::size_t chunk = corpus.chunk_at(at);
+                chunk_end = corpus.chunk_end(chunk);
+                chunk_weight = corpus.chunk_weight(chunk);
+            }
+            weight = chunk_weight;
         }
         const std::uint32_t left = corpus.left_of(at), right = corpus.rank_at(at + merged_length);
         corpus.replace(at, a, b, t);

@@ -2,91 +2,110 @@
 
 #include <algorithm>
 
+
 namespace prunedbpe {
 namespace {
 
 // std's heaps put the largest in front, so "less" is "merges later".
 bool merges_later(const QueueEntry& a, const QueueEntry& b) { return merges_before(b, a); }
 
-/// Pairs of one worker's part of the corpus while the index is built.
-class PairCounter {
-public:
-    struct Entry {
-        std::uint64_t key = 0;
-        std::int64_t weight = 0;
-        std::uint32_t occurrences = 0;  // 0: empty
-        Position* next = nullptr;       // where this worker writes its next occurrence
-    };
-
-    PairCounter() : entries_(1 << 12) {}
-
-    Entry& find(std::uint64_t key) {
-        std::size_t at = hash_key(key) & (entries_.size() - 1);
-        while (entries_[at].occurrences != 0 && entries_[at].key != key) at = (at + 1) & (entries_.size() - 1);
-        return entries_[at];
-    }
-
-    void add(std::uint64_t key, std::int64_t weight) {
-        Entry* entry = &find(key);
-        if (entry->occurrences == 0) {
-            if (++used_ * 2 > entries_.size()) {
-                grow();
-                entry = &find(key);
-            }
-            entry->key = key;
-        }
-        entry->weight += weight;
-        ++entry->occurrences;
-    }
-
-    std::vector<Entry>& entries() { return entries_; }
-
-private:
-    void grow() {
-        std::vector<Entry> old(entries_.size() * 2);
-        std::swap(old, entries_);
-        for (const Entry& entry : old) {
-            if (entry.occurrences != 0) find(entry.key) = entry;
-        }
-    }
-
-    std::vector<Entry> entries_;
-    std::size_t used_ = 0;
-};
-
-template <class Visit>
-void for_each_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
-    for (std::size_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
-        const std::int64_t weight = corpus.chunk_weight(chunk);
-        Position at = corpus.chunk_begin(chunk);
-        const Position end = corpus.chunk_end(chunk);
-        std::uint32_t left = corpus.rank_at(at);
-        for (Position next = at + corpus.length(left); next < end;) {
-            const std::uint32_t right = corpus.rank_at(next);
-            visit(pair_key(left, right), at, weight);
-            at = next;
-            left = right;
-            next += corpus.length(right);
-        }
-    }
-}
+/// How far below the best pair the first index reaches. The frequency of the k-th merge is about k
+/// times lower than that of the first, so tens of thousands of merges need no second index.
+constexpr std::int64_t first_floor_step = 1 << 15;
+/// How far the next ones go down. A larger step reads the corpus less often, but keeps lists of more
+/// pairs that are not merged meanwhile, and soon those of all pairs.
+constexpr std::int64_t floor_step = 4;
 
 }  // namespace
 
-PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team) : corpus_(corpus) {
-    // 1. Each worker counts the pairs of its run of chunks.
-    std::vector<PairCounter> counters(team.size());
-    const auto chunks_of = [&](unsigned worker) { return corpus.chunk_part(worker, team.size()); };
-    team.run([&](unsigned worker) {
-        PairCounter& counter = counters[worker];
-        for_each_pair(corpus, chunks_of(worker), [&](std::uint64_t key, Position, std::int64_t weight) {
+PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below)
+    : corpus_(corpus), team_(team) {
+    if (corpus.slot_count() < whole_below) floor_ = least_frequency;
+    if (corpus.rank_count() == byte_count) {
+        index_byte_pairs();
+    } else {
+        index_any_pairs();
+    }
+}
+
+void PairIndex::index_byte_pairs() {
+    // Counting is cheap and lists are long: the corpus is read twice rather than noted once.
+    std::vector<BytePairCounter> counters(team_.size());
+    team_.run([&](unsigned worker) {
+        BytePairCounter& counter = counters[worker];
+        for_each_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position, std::int64_t weight) {
             counter.add(key, weight);
         });
     });
+    keep_frequent(counters);
+    team_.run([&](unsigned worker) {
+        BytePairCounter& counter = counters[worker];
+        for_each_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position at, std::int64_t) {
+            CountedPair& entry = counter[key];
+            if (entry.next != nullptr) *entry.next++ = at;
+        });
+    });
+    queue_added();
+}
 
-    // 2. Sums over the workers.
-    for (PairCounter& counter : counters) {
-        for (const PairCounter::Entry& entry : counter.entries()) {
+void PairIndex::index_below() {
+    // Every pair was merged or has fallen below the floor, so no list is left.
+    pairs_ = PairTable();
+    pool_.clear();
+    floor_ = std::max(least_frequency, floor_ / floor_step);
+    index_any_pairs();
+}
+
+void PairIndex::index_any_pairs() {
+    std::vector<PairCounter> counters(team_.size());
+    const auto count_pairs = [&](auto&& may_be_frequent) {
+        team_.run([&](unsigned worker) {
+            PairCounter& counter = counters[worker];
+            for_each_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position at, std::int64_t weight) {
+                if (may_be_frequent(key)) counter.add(key, at, weight);
+            });
+        });
+    };
+    if (floor_ == least_frequency) {
+        count_pairs([](std::uint64_t) { return true; });
+    } else {
+        const PairSketch sketch = sketch_pairs();
+        if (floor_ == 0) floor_ = std::max(least_frequency, sketch.largest() / (floor_step * floor_step));
+        count_pairs([&](std::uint64_t key) { return sketch.may_reach(key, floor_); });
+    }
+    keep_frequent(counters);
+    team_.run([&](unsigned worker) {
+        std::vector<CountedPair>& entries = counters[worker].entries();
+        const auto& records = counters[worker].records();
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            CountedPair& entry = entries[records[i].entry];
+            if (entry.next != nullptr) *entry.next++ = records[i].position;
+        }
+    });
+    queue_added();
+}
+
+PairSketch PairIndex::sketch_pairs() const {
+    std::vector<PairSketch> sketches;
+    for (unsigned worker = 0; worker < team_.size(); ++worker) sketches.emplace_back(corpus_.slot_count() / 4 + 2);
+    team_.run([&](unsigned worker) {
+        for_each_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position, std::int64_t weight) {
+            sketches[worker].add(key, weight);
+        });
+    });
+    team_.run([&](unsigned worker) {
+        const Part part = part_of(sketches[0].size(), worker, team_.size());
+        for (std::size_t other = 1; other < sketches.size(); ++other) sketches[0].add(sketches[other], part);
+    });
+    return std::move(sketches[0]);
+}
+
+template <class Counter>
+void PairIndex::keep_frequent(std::vector<Counter>& counters) {
+    // 1. Sums over the workers.
+    std::int64_t best = 0;
+    for (Counter& counter : counters) {
+        for (const CountedPair& entry : counter.entries()) {
             if (entry.occurrences == 0) continue;
             std::uint32_t pair = pairs_.find(entry.key);
             if (pair == PairTable::none) {
@@ -95,12 +114,14 @@ PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team) : corpus_(corpu
             }
             pairs_[pair].frequency += entry.weight;
             pairs_[pair].count += entry.occurrences;
+            best = std::max(best, pairs_[pair].frequency);
         }
     }
+    if (floor_ == 0) floor_ = std::max(least_frequency, best / first_floor_step);
 
-    // 3. Lists of the exact size for the pairs worth keeping.
+    // 2. Lists of the exact size for the pairs worth keeping.
     std::erase_if(added_, [&](std::uint32_t pair) {
-        if (pairs_[pair].frequency >= least_frequency) {
+        if (pairs_[pair].frequency >= floor_) {
             pairs_[pair].positions = pool_.allocate(pairs_[pair].count);
             return false;
         }
@@ -109,10 +130,9 @@ PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team) : corpus_(corpu
         return true;
     });
 
-    // 4. Each worker writes its occurrences behind those of the workers before it. `head` serves as
-    //    the running total and ends where it started.
-    for (PairCounter& counter : counters) {
-        for (PairCounter::Entry& entry : counter.entries()) {
+    // 3. Each worker will write behind those before it. `head` serves as the running total.
+    for (Counter& counter : counters) {
+        for (CountedPair& entry : counter.entries()) {
             if (entry.occurrences == 0) continue;
             const std::uint32_t found = pairs_.find(entry.key);
             if (found == PairTable::none) continue;
@@ -121,24 +141,21 @@ PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team) : corpus_(corpu
             pair.head += entry.occurrences;
         }
     }
-    team.run([&](unsigned worker) {
-        PairCounter& counter = counters[worker];
-        for_each_pair(corpus, chunks_of(worker), [&](std::uint64_t key, Position at, std::int64_t) {
-            PairCounter::Entry& entry = counter.find(key);
-            if (entry.next != nullptr) *entry.next++ = at;
-        });
-    });
     for (const std::uint32_t pair : added_) pairs_[pair].head = 0;
-    queue_added();
 }
 
 std::optional<std::uint32_t> PairIndex::pop_best() {
-    while (!queue_.empty()) {
+    while (true) {
+        if (queue_.empty()) {
+            if (floor_ == least_frequency) return std::nullopt;
+            index_below();
+            continue;
+        }
         std::pop_heap(queue_.begin(), queue_.end(), merges_later);
         const QueueEntry entry = queue_.back();
         queue_.pop_back();
         Pair& pair = pairs_[entry.pair];
-        if (pair.frequency < least_frequency) {
+        if (pair.frequency < floor_) {
             pairs_.recycle(entry.pair);
         } else if (pair.frequency == entry.frequency) {
             // No occurrence was lost since the entry was made: its first position holds too.
@@ -148,7 +165,6 @@ std::optional<std::uint32_t> PairIndex::pop_best() {
             push(entry.pair);
         }
     }
-    return std::nullopt;
 }
 
 void PairIndex::remove(std::uint32_t pair) {
@@ -162,14 +178,14 @@ void PairIndex::decrease(std::uint64_t key, std::int64_t weight) {
     if (found == PairTable::none) return;
     Pair& pair = pairs_[found];
     pair.frequency -= weight;
-    if (pair.frequency < least_frequency) {
+    if (pair.frequency < floor_) {
         release_positions(pair);
         pairs_.erase(found);  // recycled when its queue entry comes up
     }
 }
 
 Position* PairIndex::add(std::uint64_t key, std::int64_t frequency, std::uint32_t count) {
-    if (frequency < least_frequency) return nullptr;
+    if (frequency < floor_) return nullptr;
     const std::uint32_t place = pairs_.insert(key);
     Pair& pair = pairs_[place];
     pair.frequency = frequency;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "learn/flat_corpus.hpp"
+#include "util/huge_array.hpp"
 
 namespace prunedbpe {
 
@@ -36,7 +37,7 @@ public:
             return list;
         }
         if (slab_left_ < size_class.capacity) {
-            slabs_.push_back(std::make_unique_for_overwrite<Position[]>(slab_size));
+            slabs_.push_back(make_huge_array<Position>(slab_size));
             slab_left_ = slab_size;
         }
         slab_left_ -= size_class.capacity;
@@ -55,10 +56,17 @@ public:
         free_[size_class.index] = list;
     }
 
+    /// Frees the slabs with all lists in them. Lists too large for a slab must have been released.
+    void clear() {
+        free_.fill(nullptr);
+        slabs_.clear();
+        slab_left_ = 0;
+    }
+
     std::size_t memory() const { return slabs_.size() * slab_size * sizeof(Position) + large_memory_; }
 
 private:
-    static constexpr std::uint32_t slab_size = 1 << 18;
+    static constexpr std::uint32_t slab_size = 1 << 19;
     static constexpr std::uint32_t largest_pooled = 1 << 14;
 
     struct SizeClass {
@@ -75,7 +83,7 @@ private:
     }
 
     std::array<Position*, 64> free_{};
-    std::vector<std::unique_ptr<Position[]>> slabs_;
+    std::vector<HugeArray<Position>> slabs_;
     std::uint32_t slab_left_ = 0;
     std::size_t large_memory_ = 0;
 };

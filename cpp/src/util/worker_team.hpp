@@ -35,6 +35,7 @@ private:
     const std::function<void(unsigned)>* job_ = nullptr;
     std::atomic<std::uint32_t> round_{0};    // goes up by one when a job is there, or the team ends
     std::atomic<std::uint32_t> running_{0};  // workers of this round that are not done
+    bool has_own_cores_ = true;  // more threads than cores must not keep each other waiting
     bool ending_ = false;
 };
 

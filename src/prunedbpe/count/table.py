@@ -14,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
+from prunedbpe import _core
 from prunedbpe.corpus import CorpusReport, Shard
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.files import digest_arrays, naming
 from prunedbpe.pretokenize import Pretokenizer
 from prunedbpe.tables import read_table, write_table
-from prunedbpe.types import BYTE_COUNT, ByteArray, Int64Array
+from prunedbpe.types import ByteArray, Int64Array
 
 FORMAT = "prunedbpe chunk counts"
 FORMAT_VERSION = 1
@@ -132,15 +133,7 @@ class ChunkCounts:
     @cached_property
     def byte_counts(self) -> Int64Array:
         """How often each of the 256 bytes occurs in the corpus."""
-        totals = np.zeros(BYTE_COUNT, np.int64)
-        # In blocks: the weight of every single byte at once would need eight times the table.
-        block = 1 << 20
-        lengths = np.diff(self.offsets)
-        for begin in range(0, len(self), block):
-            end = min(begin + block, len(self))
-            weights = np.repeat(self.counts[begin:end], lengths[begin:end])
-            np.add.at(totals, self.data[self.offsets[begin] : self.offsets[end]], weights)
-        return totals
+        return _core.count_bytes(self.data, self.offsets, self.counts)
 
     @cached_property
     def digest(self) -> str:

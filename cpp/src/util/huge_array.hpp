@@ -1,0 +1,45 @@
+// A large array of plain values that asks the system for huge pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace prunedbpe {
+
+namespace detail {
+struct Free {
+    void operator()(void* p) const { std::free(p); }
+};
+}  // namespace detail
+
+/// Not initialised. Random accesses to hundreds of megabytes of small pages miss the address cache
+/// nearly every time, and making the pages one by one costs as much as clearing them.
+template <class T>
+using HugeArray = std::unique_ptr<T[], detail::Free>;
+
+template <class T>
+HugeArray<T> make_huge_array(std::size_t size) {
+    constexpr std::size_t page = std::size_t{1} << 21;
+    std::size_t bytes = size * sizeof(T);
+    void* memory;
+    if (bytes < page) {
+        memory = std::malloc(bytes > 0 ? bytes : 1);
+    } else {
+        bytes = (bytes + page - 1) / page * page;
+        memory = std::aligned_alloc(page, bytes);
+#ifdef __linux__
+        // The tail stays in small pages: a huge one would cost memory that nobody uses.
+        if (memory != nullptr) madvise(memory, size * sizeof(T) / page * page, MADV_HUGEPAGE);
+#endif
+    }
+    if (memory == nullptr) throw std::bad_alloc();
+    return HugeArray<T>(static_cast<T*>(memory));
+}
+
+}  // namespace prunedbpe
