@@ -11,7 +11,7 @@ NATIVE := $(shell find cpp -name '*.cpp' -o -name '*.hpp' -o -name CMakeLists.tx
 # Tools installed into the environment come before those of the system.
 WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: install demo test lint types stubs sanitize bench docs clean
+.PHONY: install demo test test-integrations lint types stubs sanitize bench docs clean
 
 install: $(VENV)/.installed
 
@@ -52,6 +52,10 @@ demo: install
 
 test: $(VENV)/.extra-test
 	$(BIN)/python -m pytest -q
+
+# With the libraries of other people that the default tests skip: transformers, torch, tiktoken.
+test-integrations: $(VENV)/.extra-test-integrations
+	$(BIN)/python -m pytest -q tests/integrations tests/unit/test_encoding_files.py tests/docs/test_examples.py
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .

@@ -65,7 +65,7 @@ class FreedSlots:
 
 
 @dataclass(frozen=True)
-class Refilled:
+class Reallocated:
     """What the same number of slots is worth when other tokens may take them.
 
     Attributes:
@@ -94,7 +94,7 @@ class Audit:
         uses: Every token but the special ones, in order of id.
         hardly: Below this many uses a token is hardly seen.
         freed: What thresholds would free.
-        refilled: What the freed slots are worth, where that was asked for.
+        reallocated: What the freed slots are worth, where that was asked for.
     """
 
     tokenizer: Tokenizer
@@ -103,7 +103,7 @@ class Audit:
     uses: Sequence[TokenUse]
     hardly: int
     freed: Sequence[FreedSlots]
-    refilled: Sequence[Refilled] = ()
+    reallocated: Sequence[Reallocated] = ()
 
     @property
     def learned(self) -> list[TokenUse]:
@@ -132,7 +132,7 @@ class Audit:
             "hardly_seen": len(self.hardly_seen),
             "hardly": self.hardly,
             "freed": [asdict(row) for row in self.freed],
-            "refilled": [asdict(row) for row in self.refilled],
+            "reallocated": [asdict(row) for row in self.reallocated],
             "examples": {
                 "never": [use.as_settings() for use in self.never[:examples]],
                 "hardly_seen": [use.as_settings() for use in self.hardly_seen[:examples]],
@@ -196,7 +196,7 @@ def audit(
     )
 
 
-def refill(
+def reallocate_slots(
     tokenizer: Tokenizer,
     corpus: CorpusInput | Corpus | ChunkCounts,
     *,
@@ -204,7 +204,7 @@ def refill(
     vocab_size: int | None = None,
     threads: int | None = None,
     progress: Progress = SILENT,
-) -> tuple[Tokenizer, IdMap, Refilled]:
+) -> tuple[Tokenizer, IdMap, Reallocated]:
     """Learn on from a tokenizer's merges on a text, and choose anew which tokens a model sees.
 
     Tokens the text does not use become internal or leave; merges learned further take their
@@ -233,17 +233,17 @@ def refill(
         visible = int(tokenizer.vocabulary.visible.sum())
         vocab_size = visible + len(_unmergeable(tokenizer)) + len(specials)
     extend: Extend = extend_by_learning(counts, merges, threads=threads, progress=progress)
-    refilled = tokenizer_of(extend, vocab_size, threshold=threshold, special_tokens=specials)
-    ids = id_map(tokenizer, refilled)
-    report = Refilled(
+    reallocated = tokenizer_of(extend, vocab_size, threshold=threshold, special_tokens=specials)
+    ids = id_map(tokenizer, reallocated)
+    report = Reallocated(
         str(threshold),
         # Chunks that only the original looks up as a whole are text like any other here.
-        int(refilled.training["encoded_length"]) + _length_of_chunks(refilled, whole),
+        int(reallocated.training["encoded_length"]) + _length_of_chunks(reallocated, whole),
         len(ids.kept),
         len(ids.new),
         len(ids.dropped),
     )
-    return refilled, ids, report
+    return reallocated, ids, report
 
 
 def merges_on(
@@ -329,19 +329,21 @@ def _length_of_chunks(tokenizer: Tokenizer, whole: dict[bytes, int]) -> int:
     return encoded_length(vocabulary.pairs, applied, ~vocabulary.visible)
 
 
-def refill_all(
+def reallocate_all(
     tokenizer: Tokenizer,
     corpus: CorpusInput | Corpus | ChunkCounts,
     thresholds: Sequence[ThresholdLike],
     *,
     threads: int | None = None,
-) -> list[Refilled]:
+) -> list[Reallocated]:
     """What slots are worth by several rules; a rule the text cannot serve is left out."""
     counts = _counts(tokenizer, corpus, threads, SILENT)
     found = []
     for threshold in thresholds:
         try:
-            found.append(refill(tokenizer, counts, threshold=threshold, threads=threads)[2])
+            found.append(
+                reallocate_slots(tokenizer, counts, threshold=threshold, threads=threads)[2]
+            )
         except InsufficientCandidatesError:
             continue
     return found

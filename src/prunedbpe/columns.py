@@ -39,7 +39,7 @@ def encode_column(
 
 def encode_to_arrow(
     tokenizer: Tokenizer, column: Any, *, threads: int | None = None, **options: Any
-) -> pa.LargeListArray:
+) -> pa.LargeListArray[Any]:
     """As :func:`encode_column`, as an Arrow array of lists: a column for a table."""
     return id_lists(*encode_column(tokenizer, column, threads=threads, **options))
 

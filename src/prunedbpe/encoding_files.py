@@ -21,7 +21,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 import numpy as np
 
@@ -30,10 +30,12 @@ from prunedbpe.corpus.batches import DocumentBatch
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.files import atomic_write, digest_arrays, read_json, write_json
 from prunedbpe.progress import SILENT, Progress
-from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.tokenizer import AllowedSpecial, Tokenizer
 from prunedbpe.types import Int64Array, Settings, UInt32Array
 
 if TYPE_CHECKING:
+    from io import IOBase
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -61,6 +63,7 @@ def encode_documents(
     tokenizer: Tokenizer,
     corpus: CorpusInput | Corpus,
     *,
+    allowed_special: AllowedSpecial = (),
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Iterator[tuple[UInt32Array, Int64Array, int]]:
@@ -68,7 +71,9 @@ def encode_documents(
     opened = open_corpus(corpus)
     with progress.task("Encoding", total=opened.size, unit="bytes") as task:
         for batch in opened.batches(task):
-            ids, offsets = tokenizer.encode_batch_to_numpy(_texts(batch), threads=threads)
+            ids, offsets = tokenizer.encode_batch_to_numpy(
+                _texts(batch), allowed_special=allowed_special, threads=threads
+            )
             yield ids, offsets, batch.text_bytes
 
 
@@ -79,6 +84,7 @@ def encode_corpus(
     format: FileFormat | None = None,
     *,
     append_token: str | None = None,
+    allowed_special: AllowedSpecial = (),
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> EncodedReport:
@@ -90,6 +96,7 @@ def encode_corpus(
         output: The file to write.
         format: One of :data:`FILE_FORMATS`; by the ending of ``output`` if not given.
         append_token: A special token to put behind every document.
+        allowed_special: Special tokens whose text stands for them, ``"all"`` or by name.
         threads: One per core by default; the result does not depend on it.
         progress: Who watches.
 
@@ -108,7 +115,9 @@ def encode_corpus(
         raise SettingsError(f"format {format!r}", hint=f"there are {', '.join(FILE_FORMATS)}")
     end = None if append_token is None else _special_id(tokenizer, append_token)
     output.parent.mkdir(parents=True, exist_ok=True)
-    batches = encode_documents(tokenizer, corpus, threads=threads, progress=progress)
+    batches = encode_documents(
+        tokenizer, corpus, allowed_special=allowed_special, threads=threads, progress=progress
+    )
     report = EncodedReport()
     offsets_of_all: list[Int64Array] = [np.zeros(1, np.int64)]
 
@@ -154,6 +163,7 @@ def encode_files(
     format: FileFormat,
     *,
     append_token: str | None = None,
+    allowed_special: AllowedSpecial = (),
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> EncodedReport:
@@ -169,6 +179,7 @@ def encode_files(
         folder: Where the results go, named after the place of the input in the corpus.
         format: One of :data:`FILE_FORMATS`.
         append_token: A special token to put behind every document.
+        allowed_special: Special tokens whose text stands for them, ``"all"`` or by name.
         threads: One per core by default.
         progress: Who watches.
     """
@@ -184,6 +195,7 @@ def encode_files(
         "tokenizer": tokenizer_digest(tokenizer),
         "format": format,
         "append_token": append_token,
+        "allowed_special": allowed_special if allowed_special == "all" else sorted(allowed_special),
     }
     ledger_path = folder / "encoded.json"
     done: dict[str, Any] = {}
@@ -208,7 +220,8 @@ def encode_files(
             )
             report = encode_corpus(
                 tokenizer, part, folder / name, format,
-                append_token=append_token, threads=threads, progress=progress,
+                append_token=append_token, allowed_special=allowed_special,
+                threads=threads, progress=progress,
             )  # fmt: skip
             done[name] = {"input": entry, **asdict(report)}
             write_json(ledger_path, {"identity": identity, "files": done})
@@ -343,15 +356,16 @@ def _write_arrow(
     writer: Any = (
         pq.ParquetWriter(file, schema, compression="zstd")
         if format == "parquet"
-        else pa.ipc.new_file(file, schema)
+        else pa.ipc.new_file(cast("IOBase", file), schema)
     )
     with writer:
         for ids, offsets in batches:
             writer.write_batch(pa.record_batch([id_lists(ids, offsets)], schema=schema))
 
 
-def id_lists(ids: UInt32Array, offsets: Int64Array) -> pa.LargeListArray:
+def id_lists(ids: UInt32Array, offsets: Int64Array) -> pa.LargeListArray[Any]:
     """Flat ids and offsets as an Arrow array of lists, without a copy."""
     import pyarrow as pa
 
-    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(ids))
+    from_arrays: Any = pa.LargeListArray.from_arrays  # the stubs know no arrays of NumPy here
+    return cast("pa.LargeListArray[Any]", from_arrays(pa.array(offsets), pa.array(ids)))

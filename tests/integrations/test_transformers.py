@@ -191,9 +191,8 @@ def test_offsets_words_and_characters(hf, texts):
             begin, end = batch["offset_mapping"][token]
             assert begin <= place < end
     batch = hf("the cat don't", return_offsets_mapping=True)
-    words = [text for text in ("the", " cat", " don't")]
     assert [batch.word_to_chars(i) for i in range(3)] == [(0, 3), (3, 7), (7, 13)]
-    assert max(batch.word_ids()) == len(words) - 1
+    assert max(batch.word_ids()) == 2
     split = hf(["the", "cats", "x"], is_split_into_words=True)
     assert sorted(set(split.word_ids())) == [0, 1, 2]
     left = hf(["a", "the cat sat"], padding=True, padding_side="left", return_offsets_mapping=True)

@@ -44,7 +44,7 @@ STAGES = (
 """The order, written down once. A stage may import those before it."""
 
 ONE_STAGE = {"facade": "tokenizer", "imports": "tokenizer"}
-"""The methods of tiktoken, and the tokenizers of others, are the tokenizer seen from two more sides."""
+"""The methods of tiktoken and the tokenizers of others: the tokenizer from two more sides."""
 
 ANYWHERE = ("reference", "__init__")
 """The plain Python stands beside the stages (see below); the front door opens on all of them."""

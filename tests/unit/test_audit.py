@@ -1,4 +1,4 @@
-"""The audit counts what encoding really emits, and refilled vocabularies are worth what it says."""
+"""The audit counts what encoding emits; reallocated slots are worth what it says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from cli_helpers import make_text
 
 import prunedbpe
-from prunedbpe.audit import audit, refill
+from prunedbpe.audit import audit, reallocate_slots
 from prunedbpe.imports import ImportedTokenizer
 from prunedbpe.imports.cutting import ForeignCut
 from prunedbpe.imports.merge_list import merges_of_ranks
@@ -54,9 +54,9 @@ def test_uses_are_what_encoding_emits(tok, texts):
 
 
 @pytest.mark.parametrize("threshold", ["auto", 2])
-def test_refilled_slots_shorten_the_text(tok, threshold):
+def test_reallocated_slots_shorten_the_text(tok, threshold):
     before = audit(tok, iter(AWAY))
-    new, ids, report = refill(tok, iter(AWAY), threshold=threshold)
+    new, ids, report = reallocate_slots(tok, iter(AWAY), threshold=threshold)
     assert report.tokens == sum(map(len, new.encode_batch(AWAY)))
     assert report.tokens < before.tokens
     assert (report.kept, report.new) == (len(ids.kept), len(ids.new))

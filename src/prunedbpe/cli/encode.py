@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from enum import Enum
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import numpy as np
 import typer
 
 from prunedbpe.cli import options
 from prunedbpe.corpus import Corpus
+from prunedbpe.errors import SettingsError
 from prunedbpe.files import atomic_write
 from prunedbpe.tokenizer import AllowedSpecial, Tokenizer
 from prunedbpe.types import UInt32Array
@@ -26,6 +27,14 @@ class IdFormat(str, Enum):
     JSONL = "jsonl"
     IDS = "ids"
     NPY = "npy"
+    BIN = "bin"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
+_FILES_ONLY = (IdFormat.BIN, IdFormat.PARQUET, IdFormat.ARROW)
+_LIBRARY = (IdFormat.NPY, *_FILES_ONLY)
+"""Formats that the library writes by itself, given a file."""
 
 
 def command(
@@ -46,8 +55,9 @@ def command(
         IdFormat,
         typer.Option(
             "--format",
-            help='A line {"ids": [...]} for each document, or a line of plain ids, or one NumPy '
-            "array with the ids of all documents.",
+            help='A line {"ids": [...]} for each document, or a line of plain ids; one NumPy array '
+            "with the ids of all documents, or the same without a header, and the offsets of the "
+            "documents in a second file; or a table with a column of lists.",
         ),
     ] = IdFormat.JSONL,
     allow_special: Annotated[
@@ -58,6 +68,20 @@ def command(
             show_default=False,
         ),
     ] = None,
+    append: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Special token to put behind every document.", show_default=False
+        ),
+    ] = None,
+    per_file: Annotated[
+        bool,
+        typer.Option(
+            "--per-file",
+            help="Write one file for every input into the folder OUTPUT; after a stop, files that "
+            "are done are left alone.",
+        ),
+    ] = False,
     text_field: options.TextField = "text",
     nfc: options.Nfc = False,
     strict: options.Strict = False,
@@ -70,6 +94,7 @@ def command(
     \b
     echo "some text" | prunedbpe encode tok
     prunedbpe encode tok texts/ --format npy -o ids.npy
+    prunedbpe encode tok shards/ --format bin --per-file --append "<_EOS_>" -o ids/
     """
     tok = Tokenizer.load(tokenizer)
     corpus = Corpus(files or ["-"], text_field=text_field, normalize=nfc, strict=strict)
@@ -80,6 +105,14 @@ def command(
     watcher = options.choose_progress(
         progress, quiet=quiet or (output is None and sys.stdout.isatty())
     )
+    if per_file or format_ in _FILES_ONLY or (output is not None and format_ in _LIBRARY):
+        _encode_files(
+            tok, corpus, output, format_, per_file,
+            append_token=append, allowed_special=allowed, threads=threads, progress=watcher,
+        )  # fmt: skip
+        return
+    if append is not None:
+        end = np.array([_special_id(tok, append)], np.uint32)
     with (
         _open_output(output) as file,
         watcher.task("Encoding", total=corpus.size, unit="bytes") as task,
@@ -93,11 +126,49 @@ def command(
             if format_ is IdFormat.NPY:
                 arrays.append(ids)
                 continue
-            bounds = offsets.tolist()
-            for begin, end in pairwise(bounds):
-                file.write(_line(ids[begin:end], format_))
+            for begin, stop in pairwise(offsets.tolist()):
+                document = ids[begin:stop]
+                if append is not None:
+                    document = np.concatenate([document, end])
+                file.write(_line(document, format_))
         if format_ is IdFormat.NPY:
             np.save(file, np.concatenate([np.zeros(0, np.uint32), *arrays]))
+
+
+def _encode_files(
+    tok: Tokenizer,
+    corpus: Corpus,
+    output: Path | None,
+    format_: IdFormat,
+    per_file: bool,
+    **how: Any,
+) -> None:
+    from prunedbpe.encoding_files import encode_corpus, encode_files
+
+    if format_ is IdFormat.IDS:
+        raise SettingsError("--per-file does not write --format ids", hint="use jsonl")
+    if output is None:
+        raise SettingsError(
+            f"--format {format_.value} cannot be written to standard output"
+            if not per_file
+            else "--per-file needs a folder",
+            hint="give it with --output",
+        )
+    if per_file:
+        options.prepare_folder(output)
+        encode_files(tok, corpus, output, format_.value, **how)
+    else:
+        options.prepare_file(output)
+        encode_corpus(tok, corpus, output, format_.value, **how)
+
+
+def _special_id(tok: Tokenizer, name: str) -> int:
+    if name not in tok.special_tokens:
+        raise SettingsError(
+            f"{name!r} is no special token",
+            hint=f"there are {', '.join(tok.special_tokens) or 'none'}",
+        )
+    return tok.special_tokens[name]
 
 
 @contextmanager

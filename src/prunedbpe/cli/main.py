@@ -25,6 +25,9 @@ VERBS = {
     "decode": "Decode token ids.",
     "inspect": "Show a tokenizer, one of its tokens, or its internal tokens.",
     "evaluate": "Compare tokenizers on corpora: lengths, and how tokens are used.",
+    "audit": "Say which tokens a text uses, and what the rest is worth.",
+    "import": "Take over a tokenizer of Hugging Face, tiktoken or the paper.",
+    "export": "Write a tokenizer for other libraries, exactly or not at all.",
     "paper": "Run the paper's study on two corpora and write a report.",
 }
 """What ``prunedbpe --help`` lists, in the order of the pipeline."""

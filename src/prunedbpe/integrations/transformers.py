@@ -105,7 +105,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
 
     def _prepare(self) -> None:
         """What follows from the tokenizer alone; not pickled."""
-        special = {token_id: text for text, token_id in self._tok.special_tokens.items()}
+        special = {int(token_id): text for text, token_id in self._tok.special_tokens.items()}
         self._names: list[str] = []
         for token_id, spelled in enumerate(self._tok.vocab_bytes()):
             name = special.get(token_id) or to_byte_alphabet(spelled)
