@@ -75,8 +75,9 @@ sanitize: $(VENV)/.tools
 	$(WITH_TOOLS) cmake --build build/sanitize
 	./build/sanitize/core_tests
 
-bench: install
-	$(BIN)/python benchmarks/bench_train.py
+# Texts: PRUNEDBPE_BENCH_TEXTS=a.txt:b.txt, see benchmarks/README.md.
+bench: $(VENV)/.extra-bench
+	$(BIN)/python benchmarks/bench_train.py --fill
 
 docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html

@@ -1,0 +1,164 @@
+"""What the benchmarks share: runs in processes of their own, machine, texts, results."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+TEXTS_VARIABLE = "PRUNEDBPE_BENCH_TEXTS"
+PACKAGES = [
+    "prunedbpe",
+    "gigatoken",
+    "ffbpe",
+    "fast-bpe-rs",
+    "rustbpe",
+    "tokenizers",
+    "bpeasy",
+    "numpy",
+    "pyarrow",
+]
+
+Row = dict[str, Any]
+
+
+def measure(job: Callable[[], Any]) -> tuple[Row, Any]:
+    """Wall time, processor time and peak memory of a job and of the process it runs in."""
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    started = time.perf_counter()
+    made = job()
+    wall = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"wall": wall, "cpu": cpu, "rss_mb": after.ru_maxrss / 1024}, made
+
+
+def in_child(arguments: Sequence[str], limit: float = 600) -> Row:
+    """Run the calling script again with ``arguments``; it answers one JSON object."""
+    command = [sys.executable, sys.argv[0], "--child", *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return {"error": f"over {limit:.0f} s"}
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        return {"error": lines[-1] if lines else f"exit {done.returncode}"}
+    answer: Row = json.loads(done.stdout)
+    return answer
+
+
+def answer_alone(job: Callable[[], Row]) -> None:
+    """Print the JSON answer of a child, and nothing else: libraries print progress."""
+    out = os.dup(1)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.write(out, json.dumps(job()).encode())
+
+
+def add_text_argument(parser: argparse.ArgumentParser) -> None:
+    given = os.environ.get(TEXTS_VARIABLE, "")
+    parser.add_argument(
+        "--text",
+        action="append",
+        default=[],
+        type=Path,
+        help=f"a .txt file; repeatable; or {TEXTS_VARIABLE}, separated by '{os.pathsep}'",
+    )
+    parser.set_defaults(more_texts=[Path(name) for name in given.split(os.pathsep) if name])
+
+
+def texts_of(arguments: argparse.Namespace) -> list[Path]:
+    texts: list[Path] = arguments.text or arguments.more_texts
+    if not texts:
+        sys.exit(f"no text: give --text FILE, or set {TEXTS_VARIABLE}")
+    for text in texts:
+        if not text.is_file():
+            sys.exit(f"{text}: no such file")
+    return texts
+
+
+def describe(texts: Sequence[Path]) -> Row:
+    """Everything a reader needs to judge figures: machine, versions, texts."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "commit": _commit(),
+        "machine": {
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "load_before": os.getloadavg()[0],
+            "system": platform.platform(),
+            "python": platform.python_version(),
+        },
+        "versions": versions,
+        "texts": {
+            text.name: {
+                "bytes": text.stat().st_size,
+                "sha256": hashlib.sha256(text.read_bytes()).hexdigest(),
+            }
+            for text in texts
+        },
+    }
+
+
+def write_results(name: str, about: Row, rows: Sequence[Row]) -> Path:
+    """One JSON file for each run of a benchmark."""
+    RESULTS.mkdir(exist_ok=True)
+    stamp = about["date"].replace(":", "").replace("+0000", "Z")
+    path = RESULTS / f"{name}-{stamp}.json"
+    path.write_text(json.dumps({**about, "rows": list(rows)}, indent=1) + "\n")
+    return path
+
+
+def median(rows: Sequence[Row], key: str) -> float:
+    return statistics.median(row[key] for row in rows)
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def fill_table(mark: str, text: str) -> None:
+    """Replace what stands between the marks of a table in the README of the benchmarks."""
+    path = HERE / "README.md"
+    page = path.read_text()
+    begin, end = f"<!-- {mark} -->", f"<!-- end {mark} -->"
+    before, rest = page.split(begin)
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}")
+
+
+def _commit() -> str:
+    done = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=HERE
+    )
+    return done.stdout.strip()
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":")[1].strip()
+    except OSError:
+        pass
+    return platform.processor()

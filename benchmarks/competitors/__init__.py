@@ -1,0 +1,1 @@
+"""Other libraries, each behind a small function of the same shape."""
