@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 import prunedbpe
 from prunedbpe import ChunkCounts, learn, reference
 from prunedbpe.errors import SettingsError
+from prunedbpe.imports.cutting import ForeignCut
+from prunedbpe.imports.tokenizer import ForeignVocabulary, ImportedTokenizer
+from prunedbpe.pretokenize import find_pretokenizer
 from prunedbpe.shortest import ShortestSegmenter, shortest_lengths
 from prunedbpe.visibility.exposure import encoded_length
 from prunedbpe.vocabulary import Vocabulary
@@ -110,3 +113,12 @@ def test_a_long_chunk():
 def test_strings_that_make_no_sense(strings, message):
     with pytest.raises(ValueError, match=message):
         ShortestSegmenter(strings)
+
+
+def test_an_imported_tokenizer_keeps_to_its_original():
+    cut = ForeignCut(find_pretokenizer("none"))
+    vocabulary = ForeignVocabulary(
+        np.zeros((0, 2), np.uint32), np.ones(256, bool), (), ids_of_ranks=tuple(range(256))
+    )
+    with pytest.raises(SettingsError, match="as the original does"):
+        ImportedTokenizer(vocabulary, cut).encode("ab", segmentation="shortest")

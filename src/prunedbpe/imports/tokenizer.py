@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from prunedbpe.errors import FormatError, PrunedBPEError
+from prunedbpe.errors import FormatError, PrunedBPEError, SettingsError
 from prunedbpe.export.native import SETTINGS_FILE
 from prunedbpe.export.paper import read_paper_files, write_paper_files
 from prunedbpe.facade import SpecialSet
 from prunedbpe.files import read_json, write_json
 from prunedbpe.imports.cutting import ForeignCut
 from prunedbpe.imports.merge_list import FoundMerges
-from prunedbpe.tokenizer import AllowedSpecial, Surrogates, TokenIds, Tokenizer
+from prunedbpe.tokenizer import AllowedSpecial, Segmentation, Surrogates, TokenIds, Tokenizer
 from prunedbpe.types import ByteArray, Int64Array, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
 
@@ -152,6 +152,7 @@ class ImportedTokenizer(Tokenizer):
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
+        segmentation: Segmentation = "rank",
     ) -> list[int]:
         """As :meth:`Tokenizer.encode`, by the original's ids."""
         ids: list[int] = self.encode_to_numpy(
@@ -161,12 +162,20 @@ class ImportedTokenizer(Tokenizer):
             surrogates=surrogates,
             dropout=dropout,
             seed=seed,
+            segmentation=segmentation,
         ).tolist()
         return ids
 
-    def _encode_ordinary(self, text: str, dropout: float, seed: int) -> UInt32Array:
+    def _encode_ordinary(
+        self, text: str, dropout: float, seed: int, segmentation: Segmentation
+    ) -> UInt32Array:
+        if segmentation != "rank":
+            raise SettingsError(
+                "an imported tokenizer encodes as the original does, by rank",
+                hint="leave out segmentation",
+            )
         if not self._whole and self.cut.is_plain(text):
-            return super()._encode_ordinary(text, dropout, seed)
+            return super()._encode_ordinary(text, dropout, seed, segmentation)
         text = self.cut.normalized(text)
         data = np.frombuffer(text.encode(), np.uint8)
         ends = self.cut.chunk_ends(text)
@@ -221,6 +230,7 @@ class ImportedTokenizer(Tokenizer):
         surrogates: Surrogates = "strict",
         dropout: float = 0.0,
         seed: int = 0,
+        segmentation: Segmentation = "rank",
         threads: int | None = None,
     ) -> tuple[UInt32Array, Int64Array]:
         """As :meth:`Tokenizer.encode_batch_to_numpy`; native where the scanner cuts alike."""
@@ -233,6 +243,7 @@ class ImportedTokenizer(Tokenizer):
                 surrogates=surrogates,
                 dropout=dropout,
                 seed=seed,
+                segmentation=segmentation,
                 threads=threads,
             )
         lists = [
@@ -243,6 +254,7 @@ class ImportedTokenizer(Tokenizer):
                 surrogates=surrogates,
                 dropout=dropout,
                 seed=seed + i,
+                segmentation=segmentation,
             )
             for i, text in enumerate(texts)
         ]
