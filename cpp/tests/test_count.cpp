@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,20 +71,45 @@ CASE("chunk table: against a map, while it grows") {
     ChunkTable table;
     std::map<std::string, std::pair<std::int64_t, std::int64_t>> expected;
     for (std::int64_t i = 0; i < 30000; ++i) {
-        std::string chunk = random.word(std::string("ab\0\xff", 4), 40);
+        // Short and long keys, with the zeros that pad short ones, some with readable bytes behind.
+        const std::string chunk = random.word(std::string("ab\0\xff", 4), 40);
+        const std::string behind(random.below(2) == 0 ? 0 : random.below(20), 'x');
+        const auto memory = std::make_unique<char[]>(chunk.size() + behind.size());
+        std::copy(behind.begin(), behind.end(), std::copy(chunk.begin(), chunk.end(), memory.get()));
         const auto position = static_cast<std::int64_t>(random.below(1000000));
         const auto count = static_cast<std::int64_t>(1 + random.below(3)) << random.below(40);
-        table.add(chunk, count, position);
-        const auto [found, added] = expected.try_emplace(std::move(chunk), 0, position);
+        table.add(make_chunk_key({memory.get(), chunk.size()}, memory.get() + chunk.size() + behind.size()), count,
+                  position);
+        const auto [found, added] = expected.try_emplace(chunk, 0, position);
         found->second.first += count;
         found->second.second = std::min(found->second.second, position);
     }
     CHECK_EQUAL(table.size(), expected.size());
-    for (const ChunkTable::Entry& entry : table.entries()) {
-        const auto& [count, position] = expected.at(std::string(table.key(entry)));
-        CHECK_EQUAL(entry.count, count);
-        CHECK_EQUAL(entry.first_position, position);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const auto& [count, position] = expected.at(std::string(table[i].key()));
+        CHECK_EQUAL(table[i].count, count);
+        CHECK_EQUAL(table.first_position(i), position);
     }
+    CHECK(!table.is_ordered());
+}
+
+CASE("chunk table: knows whether it is in order") {
+    ChunkTable table;
+    const std::string very_long(1 << 17, 'x');
+    const auto add = [&](std::string_view chunk, std::int64_t position) {
+        table.add(make_chunk_key(chunk, chunk.data() + chunk.size()), 1, position);
+    };
+    add("ab", 0);
+    add(very_long, 2);  // longer than half a block of the arena
+    add("ab", 7);
+    add("c", 9);
+    CHECK(table.is_ordered());
+    CHECK_EQUAL(table[1].key(), std::string_view(very_long));
+    add("c", 8);  // lower, but still behind the others: called unordered, which is safe
+    add("ab", 3);
+    CHECK_EQUAL(table.first_position(0), 0);
+    CHECK_EQUAL(table.first_position(2), 8);
+    CHECK(!table.is_ordered());
 }
 
 CASE("counting: the same for any number of threads and batches") {

@@ -12,14 +12,18 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    # Not as base classes: importing them loads shutil, lzma and more, half of all our import time.
+    from importlib.abc import Loader
 
 _AUTO_TOKENIZERS = "transformers.models.auto.tokenization_auto"
 
 
-class _RegisteringLoader(Loader):
+class _RegisteringLoader:
     """Runs a module as its own loader would, then registers."""
 
     def __init__(self, loader: Loader) -> None:
@@ -33,7 +37,7 @@ class _RegisteringLoader(Loader):
         _register()
 
 
-class _WaitForTransformers(MetaPathFinder):
+class _WaitForTransformers:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -42,7 +46,7 @@ class _WaitForTransformers(MetaPathFinder):
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
         if spec is not None and spec.loader is not None:
-            spec.loader = _RegisteringLoader(spec.loader)
+            spec.loader = cast("Loader", _RegisteringLoader(spec.loader))
         return spec
 
 
