@@ -94,7 +94,45 @@ def tokenizer_of(
         candidate_ratio: As for :func:`prune`.
     """
     special_tokens = check_special_tokens(special_tokens)
-    required = required_tokens(vocab_size, special_tokens)
+    merges, hidden, training = decide(
+        extend,
+        required_tokens(vocab_size, special_tokens),
+        threshold=threshold,
+        max_train_vocab=max_train_vocab,
+        sources=sources,
+        validation=validation,
+        candidate_ratio=candidate_ratio,
+    )
+    retained = len(hidden) - BYTE_COUNT
+    vocabulary = Vocabulary(merges.pairs[:retained].copy(), ~hidden, special_tokens)
+    return Tokenizer(vocabulary, merges.pretokenizer, training)
+
+
+def decide(
+    extend: Extend,
+    required: int,
+    *,
+    threshold: ThresholdLike,
+    max_train_vocab: int | None = None,
+    sources: SourceCounts | Sequence[Applied] = (),
+    validation: ChunkCounts | Applied | None = None,
+    candidate_ratio: float = CANDIDATE_RATIO,
+) -> tuple[MergeTable, BoolArray, Settings]:
+    """All of :func:`tokenizer_of` but the tokenizer, which takes most of the time.
+
+    Args:
+        extend: As for :func:`tokenizer_of`.
+        required: How many learned tokens are to be visible.
+        threshold: As for :func:`prune`, and so are the others.
+        max_train_vocab: As for :func:`prune`.
+        sources: As for :func:`prune`.
+        validation: As for :func:`prune`.
+        candidate_ratio: As for :func:`prune`.
+
+    Returns:
+        The merges; by rank of those retained, bytes first, whether the token is hidden; and what
+        the tokenizer remembers of its training.
+    """
     if threshold == "auto":
         choice = choose_visibility(
             extend,
@@ -122,8 +160,7 @@ def tokenizer_of(
         "encoded_length": encoded_length(merges.pairs, merges.applied, hidden),
         "standard_encoded_length": total_tokens(merges.applied, required),
     }
-    vocabulary = Vocabulary(merges.pairs[:retained].copy(), ~hidden, special_tokens)
-    return Tokenizer(vocabulary, merges.pretokenizer, training)
+    return merges, hidden, training
 
 
 def _by_threshold(

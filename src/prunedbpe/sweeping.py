@@ -12,7 +12,7 @@ from typing import Any
 
 from prunedbpe.errors import InsufficientCandidatesError
 from prunedbpe.learn import Applied, MergeTable
-from prunedbpe.pruning import ThresholdLike, tokenizer_of
+from prunedbpe.pruning import ThresholdLike, decide
 from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS
 from prunedbpe.visibility.exposure import encoded_length, lengths_by_prefix, total_tokens
 from prunedbpe.visibility.prune import required_tokens
@@ -103,19 +103,17 @@ def sweep(
         for threshold in thresholds:
             note, hidden, least = "", None, None
             try:
-                tokenizer = tokenizer_of(
+                _, hidden, training = decide(
                     lambda _: merges,
-                    vocab_size,
+                    required,
                     threshold=threshold,
-                    special_tokens=special_tokens,
                     max_train_vocab=max_train_vocab,
                     sources=sources,
                 )
             except InsufficientCandidatesError as error:
                 note = error.message
             else:
-                hidden = ~tokenizer.vocabulary.visible
-                least = tokenizer.training["least_visible_exposure"]
+                least = training["least_visible_exposure"]
             for corpus, applied in named.items():
                 standard = total_tokens(applied, required)
                 length = None if hidden is None else encoded_length(merges.pairs, applied, hidden)
