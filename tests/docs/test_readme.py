@@ -5,6 +5,7 @@ their names; blocks marked ``sh`` are run by bash with the installed ``prunedbpe
 meant to run (installing, output) is marked otherwise.
 """
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -39,6 +40,10 @@ def page_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_blocks_run(page: Path, page_folder: Path) -> None:
     text = page.read_text(encoding="utf-8")
+    needs = re.search(r"^<!-- needs: (.*) -->$", text, re.MULTILINE)
+    for package in needs[1].split(", ") if needs else ():
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
     names: dict[str, object] = {"__name__": "__page__"}
     blocks = list(BLOCK.finditer(text))
     assert blocks, "a page without a block that runs"
