@@ -6,7 +6,6 @@ partial UTF-8, structured text.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -25,8 +24,6 @@ Group = Literal[
     "word", "word fragment", "Chinese character", "Chinese phrase", "partial UTF-8", "structured"
 ]
 
-_WORD = re.compile(r"\s?[^\W\d_]+")
-
 
 def group_of(string: bytes) -> Group:
     r"""The group of the paper's qualitative analysis a token belongs to.
@@ -44,7 +41,9 @@ def group_of(string: bytes) -> Group:
         return "partial UTF-8"
     if all(unicodedata.name(character, "").startswith("CJK UNIFIED") for character in text):
         return "Chinese character" if len(text) == 1 else "Chinese phrase"
-    if _WORD.fullmatch(text):
+    letters = text[1:] if text[0].isspace() else text
+    # Marks count as letters: vowels of many scripts are marks.
+    if letters and all(unicodedata.category(character)[0] in "LM" for character in letters):
         return "word" if text[0].isspace() else "word fragment"
     return "structured"
 

@@ -104,6 +104,7 @@ def test_other_merges_are_refused(merges):
         (" government", "word"),
         ("vironment", "word fragment"),
         ("été", "word fragment"),
+        ("ே", "word fragment"),
         ("共", "Chinese character"),
         ("共和国", "Chinese phrase"),
         ("国abc", "word fragment"),

@@ -40,14 +40,15 @@ def draw_sweep(cells: Sequence[SweepCell], advice: SizeAdvice, path: Path) -> No
     gains.set_ylabel("fewer tokens than Standard BPE, %")
     gains.set_title("What pruning brings")
     gains.axhline(0, color="grey", linewidth=0.8)
-    gains.legend(fontsize="small")
+    gains.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
 
     growth.plot(advice.sizes, [100 * value for value in advice.reductions], marker=".")
     for size in advice.suggested:
         growth.axvline(size, color="grey", linestyle=":", linewidth=1)
-        growth.annotate(f"{size:,}", (size, growth.get_ylim()[1]), ha="center", va="bottom")
+        top = growth.get_ylim()[1]
+        growth.annotate(f"{size:,} ", (size, top), ha="right", va="top", rotation=90)
     growth.set_xlabel("vocabulary size")
     growth.set_ylabel("fewer tokens by 2,000 more, %")
-    growth.set_title("What growing brings (Standard BPE)", pad=18)
+    growth.set_title("What growing brings (Standard BPE)")
     with atomic_write(path) as file:
         figure.savefig(file, format=kind, dpi=150)
