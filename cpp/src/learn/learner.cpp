@@ -1,5 +1,7 @@
 #include "prunedbpe/learn.hpp"
 
+#include <algorithm>
+
 #include "learn/flat_corpus.hpp"
 #include "learn/neighbour_tally.hpp"
 #include "learn/pair_index.hpp"
@@ -24,6 +26,17 @@ struct Findings {
         applied = rejoined = 0;
     }
 };
+
+/// Visits neighbours, each announced a few steps before its turn.
+template <class Announce, class Visit>
+void for_each_ahead(const std::vector<std::uint32_t>& neighbours, Announce&& announce, Visit&& visit) {
+    constexpr std::size_t ahead = 8;
+    for (std::size_t i = 0; i < std::min(ahead, neighbours.size()); ++i) announce(neighbours[i]);
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+        if (i + ahead < neighbours.size()) announce(neighbours[i + ahead]);
+        visit(neighbours[i]);
+    }
+}
 
 }  // namespace
 
@@ -145,8 +158,9 @@ void Learner::State::replace(const Replacement& merge, std::uint32_t begin, std:
 std::uint32_t Learner::State::chunk_border(const Pair& pair, std::uint32_t at) const {
     if (at == pair.head || at == pair.count) return at;
     const Position end = corpus.chunk_end(corpus.chunk_at(pair.positions[at - 1]));
-    while (at < pair.count && pair.positions[at] < end) ++at;
-    return at;
+    // By bisection: with one chunk for the whole corpus the border is far away.
+    const Position* const border = std::lower_bound(pair.positions + at, pair.positions + pair.count, end);
+    return static_cast<std::uint32_t>(border - pair.positions);
 }
 
 void Learner::State::settle(const Replacement& merge, unsigned workers) {
@@ -158,12 +172,14 @@ void Learner::State::settle(const Replacement& merge, unsigned workers) {
     // 1. Lost occurrences first: none of these pairs holds t, so none of them is new.
     for (unsigned worker = 0; worker < workers; ++worker) {
         Findings& found = findings[worker];
-        for (const std::uint32_t x : found.left.touched()) {
-            if (x != t) index.decrease(pair_key(x, a), found.left[x].weight);
-        }
-        for (const std::uint32_t y : found.right.touched()) {
-            index.decrease(pair_key(b, y), found.right[y].weight);
-        }
+        for_each_ahead(
+            found.left.touched(), [&](std::uint32_t x) { index.prefetch(pair_key(x, a)); },
+            [&](std::uint32_t x) {
+                if (x != t) index.decrease(pair_key(x, a), found.left[x].weight);
+            });
+        for_each_ahead(
+            found.right.touched(), [&](std::uint32_t y) { index.prefetch(pair_key(b, y)); },
+            [&](std::uint32_t y) { index.decrease(pair_key(b, y), found.right[y].weight); });
         if (found.rejoined != 0) index.decrease(pair_key(b, a), found.rejoined);
     }
 

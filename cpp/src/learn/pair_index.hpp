@@ -39,6 +39,9 @@ public:
     /// Lowers the frequency of a pair by the weight of its destroyed occurrences.
     void decrease(std::uint64_t key, std::int64_t weight);
 
+    /// Asks for the memory that `decrease` or `add` of this pair will need.
+    void prefetch(std::uint64_t key) const { pairs_.prefetch(key); }
+
     /// Adds a new pair and returns its empty list, `count` long, to be filled in ascending order;
     /// nullptr if the pair is too rare to be kept. `queue` it when the list is filled.
     Position* add(std::uint64_t key, std::int64_t frequency, std::uint32_t count);

@@ -46,6 +46,11 @@ public:
         }
     }
 
+    /// For a pair that will be looked for or added soon.
+    void prefetch(std::uint64_t key) const {
+        __builtin_prefetch(&slots_[static_cast<std::uint32_t>(hash_key(key)) & mask()]);
+    }
+
     /// Adds a pair that is not there; returns its place, which stays until `recycle`.
     std::uint32_t insert(std::uint64_t key) {
         std::uint32_t pair;

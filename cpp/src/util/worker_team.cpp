@@ -37,18 +37,10 @@ WorkerTeam::WorkerTeam(unsigned size) {
     if (size == 0) size = cores;
     has_own_cores_ = size <= cores;
     errors_.resize(size);
-    threads_.reserve(size - 1);
-    try {
-        for (unsigned worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { work(worker); });
-    } catch (...) {  // the system gives no more threads: send home those that wait, or the program ends
-        end();
-        throw;
-    }
+    for (unsigned worker = 1; worker < size; ++worker) threads_.emplace_back([this] { work(); });
 }
 
-WorkerTeam::~WorkerTeam() { end(); }
-
-void WorkerTeam::end() {
+WorkerTeam::~WorkerTeam() {
     ending_ = true;
     round_.fetch_add(1);
     round_.notify_all();
@@ -58,34 +50,43 @@ void WorkerTeam::end() {
 void WorkerTeam::run(const std::function<void(unsigned)>& job) {
     std::fill(errors_.begin(), errors_.end(), nullptr);
     job_ = &job;
-    running_.store(static_cast<std::uint32_t>(threads_.size()));
-    if (!threads_.empty()) {
-        round_.fetch_add(1);
-        round_.notify_all();
-    }
-    try {
-        job(0);
-    } catch (...) {
-        errors_[0] = std::current_exception();
-    }
-    for (std::uint32_t left = running_.load(); left != 0; left = running_.load()) {
-        wait_for_change(running_, left, has_own_cores_);
+    unfinished_.store(size());
+    const std::uint32_t round = round_.load() + 1;
+    next_.store(std::uint64_t{round} << 32);
+    round_.store(round);
+    if (!threads_.empty()) round_.notify_all();
+    take_parts(round);
+    for (std::uint32_t left = unfinished_.load(); left != 0; left = unfinished_.load()) {
+        wait_for_change(unfinished_, left, has_own_cores_);
     }
     for (const std::exception_ptr& error : errors_) {
         if (error) std::rethrow_exception(error);
     }
 }
 
-void WorkerTeam::work(unsigned worker) {
-    for (std::uint32_t seen = 0;; ++seen) {
+void WorkerTeam::take_parts(std::uint32_t round) {
+    std::uint64_t next = next_.load();
+    while (next >> 32 == round && static_cast<std::uint32_t>(next) < size()) {
+        // A thread that comes late, when the next job is there, fails here. One that succeeds may
+        // read the job: it stays until the part is done.
+        if (!next_.compare_exchange_weak(next, next + 1)) continue;
+        const auto part = static_cast<std::uint32_t>(next);
+        try {
+            (*job_)(part);
+        } catch (...) {
+            errors_[part] = std::current_exception();
+        }
+        if (unfinished_.fetch_sub(1) == 1) unfinished_.notify_one();
+        next = next_.load();
+    }
+}
+
+void WorkerTeam::work() {
+    for (std::uint32_t seen = 0;;) {
         wait_for_change(round_, seen, has_own_cores_);
         if (ending_) return;
-        try {
-            (*job_)(worker);
-        } catch (...) {
-            errors_[worker] = std::current_exception();
-        }
-        if (running_.fetch_sub(1) == 1) running_.notify_one();
+        seen = round_.load();
+        take_parts(seen);
     }
 }
 

@@ -1,4 +1,4 @@
-// A fixed team of threads that all run the same function, again and again.
+// A fixed team of threads that share the parts of one job after the other.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,10 @@
 
 namespace prunedbpe {
 
-/// The caller is worker 0 and takes part; the other size - 1 threads sleep between two runs. Learning
-/// starts thousands of short runs, so the threads are kept rather than made each time.
+/// A job has as many parts as the team has members. The caller is a member and takes part; the other
+/// threads sleep between two jobs. Learning starts thousands of short jobs, so the threads are kept
+/// rather than made each time, and whoever is awake takes the next part: on a busy machine the caller
+/// does a part itself rather than wait for a thread that is not running.
 class WorkerTeam {
 public:
     /// `size` 0 means one worker per core.
@@ -22,19 +24,21 @@ public:
 
     unsigned size() const { return static_cast<unsigned>(threads_.size()) + 1; }
 
-    /// Runs job(worker) for worker = 0 .. size-1 and returns when all are done. The first worker's
-    /// exception, in worker order, is thrown here.
+    /// Runs job(part) for part = 0 .. size-1, on any of the threads, and returns when all are done. No
+    /// part may wait for another one. The first part's exception, in their order, is thrown here.
     void run(const std::function<void(unsigned)>& job);
 
 private:
-    void work(unsigned worker);
-    void end();
+    void work();
+    /// Does parts of the job of `round` until none is left to take.
+    void take_parts(std::uint32_t round);
 
     std::vector<std::thread> threads_;
-    std::vector<std::exception_ptr> errors_;
+    std::vector<std::exception_ptr> errors_;  // by part
     const std::function<void(unsigned)>* job_ = nullptr;
     std::atomic<std::uint32_t> round_{0};    // goes up by one when a job is there, or the team ends
-    std::atomic<std::uint32_t> running_{0};  // workers of this round that are not done
+    std::atomic<std::uint64_t> next_{0};     // round in the high half, next part to take in the low one
+    std::atomic<std::uint32_t> unfinished_{0};  // parts of this round that are not done
     bool has_own_cores_ = true;  // more threads than cores must not keep each other waiting
     bool ending_ = false;
 };

@@ -19,7 +19,7 @@ from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.progress import SILENT, Progress
 from prunedbpe.threads import thread_count
 
-PARALLEL_FROM = 1 << 12
+PARALLEL_FROM = 1 << 9
 """A merge with fewer occurrences is not worth waking other threads for."""
 
 _STEP_SECONDS = 0.1
