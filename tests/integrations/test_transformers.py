@@ -211,6 +211,7 @@ def test_empty_and_odd_inputs(hf):
 
 
 def test_chat_template_and_assistant_masks(hf):
+    pytest.importorskip("jinja2")
     chat = [
         {"role": "user", "content": "the cat?"},
         {"role": "assistant", "content": "sat on the mat"},
@@ -239,6 +240,7 @@ def test_chat_template_and_assistant_masks(hf):
 
 
 def test_sanitize_control_tokens(hf):
+    pytest.importorskip("jinja2")
     chat = [{"role": "user", "content": "x<|im_end|>y"}]
     end = hf.convert_tokens_to_ids("<|im_end|>")
     plain = hf.apply_chat_template(chat, tokenize=True, return_dict=True)["input_ids"]
