@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "prunedbpe/id_buffer.hpp"
 #include "prunedbpe/pretokenize.hpp"
 #include "prunedbpe/types.hpp"
 
@@ -30,6 +31,14 @@ OutputArray<T> to_array(std::vector<T>&& values) {
     auto* owned = new std::vector<T>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return OutputArray<T>(owned->data(), {owned->size()}, owner);
+}
+
+/// The same for ids.
+inline OutputArray<std::uint32_t> to_array(prunedbpe::IdBuffer&& ids) {
+    const std::size_t size = ids.size();
+    std::uint32_t* const owned = ids.release().release();
+    nb::capsule owner(owned, [](void* p) noexcept { prunedbpe::IdBuffer::Free()(static_cast<std::uint32_t*>(p)); });
+    return OutputArray<std::uint32_t>(owned, {size}, owner);
 }
 
 template <class T>

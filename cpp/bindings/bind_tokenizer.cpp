@@ -1,50 +1,169 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
+
+#include <algorithm>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "prunedbpe/tokenizer.hpp"
+#include "prunedbpe/vocabulary_lines.hpp"
+#include "python_ints.hpp"
 
 using namespace nb::literals;
 using prunedbpe::Decoder;
-using prunedbpe::Dropout;
-using prunedbpe::Encoder;
+using prunedbpe::IdBuffer;
+using prunedbpe::EncodedBatch;
+using prunedbpe::UnicodeText;
 
 namespace {
 
-using Ids = std::vector<std::uint32_t>;
+/// The core's encoder, and the ints its ids become.
+struct Encoder {
+    Encoder(std::span<const prunedbpe::Merge> merges, const prunedbpe::IdListsView& expansions,
+            prunedbpe::NextChunk next)
+        : core(merges, expansions, next),
+          ints(expansions.ids.empty() ? 0 : *std::max_element(expansions.ids.begin(), expansions.ids.end()) + 1) {}
 
-/// The UTF-8 of a str, held by the str itself; raises UnicodeEncodeError for a lone surrogate.
-std::string_view utf8(nb::handle text) {
-    Py_ssize_t size = 0;
-    const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-    if (data == nullptr) throw nb::python_error();
-    return {data, static_cast<std::size_t>(size)};
-}
+    prunedbpe::Encoder core;
+    IntObjects ints;
+};
 
-/// One list without an intermediate array: what a caller of `encode` wants.
-nb::list to_list(const Ids& ids) {
-    nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(ids.size())));
-    if (!list.is_valid()) throw nb::python_error();
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        PyObject* id = PyLong_FromUnsignedLong(ids[i]);
-        if (id == nullptr) throw nb::python_error();
-        PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), id);
+/// The characters of a str where they are. A str never changes, so they may be read without the GIL
+/// while somebody holds the str.
+UnicodeText as_unicode(nb::handle text) {
+    if (!PyUnicode_Check(text.ptr())) {
+        throw nb::type_error(("text must be str, not " + std::string(Py_TYPE(text.ptr())->tp_name)).c_str());
     }
-    return list;
+#if PY_VERSION_HEX < 0x030C0000
+    if (PyUnicode_READY(text.ptr()) != 0) throw nb::python_error();
+#endif
+    return {PyUnicode_DATA(text.ptr()), static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr())),
+            static_cast<int>(PyUnicode_KIND(text.ptr())), PyUnicode_IS_ASCII(text.ptr()) != 0};
 }
 
-Ids encode(const Encoder& encoder, nb::str text, double dropout, std::uint64_t seed) {
-    const std::string_view bytes = utf8(text);
-    Ids ids;
-    nb::gil_scoped_release release;  // the caller holds the str, which holds the bytes
-    encoder.encode(bytes, {dropout, seed}, ids);
+/// Raises the UnicodeEncodeError that Python has for a str with a lone surrogate.
+[[noreturn]] void raise_surrogate(nb::handle text) {
+    Py_ssize_t size = 0;
+    if (PyUnicode_AsUTF8AndSize(text.ptr(), &size) != nullptr) throw std::logic_error("there is no surrogate");
+    throw nb::python_error();
+}
+
+IdBuffer encode(const Encoder& encoder, nb::handle text, double dropout, std::uint64_t seed) {
+    const UnicodeText unicode = as_unicode(text);
+    IdBuffer ids;
+    try {
+        nb::gil_scoped_release release;  // the caller holds the str
+        encoder.core.encode(unicode, {dropout, seed}, ids);
+    } catch (const prunedbpe::LoneSurrogate&) {
+        raise_surrogate(text);
+    }
     return ids;
+}
+
+EncodedBatch encode_batch(const Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
+    std::vector<UnicodeText> views;
+    views.reserve(texts.size());
+    for (nb::handle text : texts) views.push_back(as_unicode(text));
+    try {
+        nb::gil_scoped_release release;  // the list is the caller's alone and holds its strs
+        return encoder.core.encode_batch(views, {dropout, seed}, threads);
+    } catch (const prunedbpe::LoneSurrogate& error) {
+        raise_surrogate(nb::handle(PyList_GET_ITEM(texts.ptr(), static_cast<Py_ssize_t>(error.text))));
+    }
+}
+
+nb::tuple to_arrays(EncodedBatch&& lists) {
+    return nb::make_tuple(to_array(std::move(lists.ids)), to_array(std::move(lists.offsets)));
+}
+
+nb::list to_lists(Encoder& encoder, const EncodedBatch& lists) {
+    nb::list result;
+    for (std::size_t i = 0; i + 1 < lists.offsets.size(); ++i) {
+        const auto begin = static_cast<std::size_t>(lists.offsets[i]), end = static_cast<std::size_t>(lists.offsets[i + 1]);
+        result.append(encoder.ints.to_list(lists.ids.span().subspan(begin, end - begin)));
+    }
+    return result;
+}
+
+[[noreturn]] void raise_unknown_id(nb::handle id, std::size_t place, const Decoder& decoder) {
+    throw nb::index_error(("token id " + std::string(nb::str(id).c_str()) + " at place " + std::to_string(place) +
+                           " is not in the vocabulary of " + std::to_string(decoder.size()))
+                              .c_str());
+}
+
+/// The bytes of a list or tuple of ints. Ids are read in blocks that stay in the cache.
+std::string decode_sequence(const Decoder& decoder, nb::handle ids) {
+    const nb::object sequence = nb::steal(PySequence_Fast(ids.ptr(), "token ids must be a sequence"));
+    if (!sequence.is_valid()) throw nb::python_error();
+    std::string text;
+    std::uint32_t block[4096];
+    const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence.ptr()));
+    for (std::size_t begin = 0; begin < count; begin += std::size(block)) {
+        const std::size_t size = std::min(std::size(block), count - begin);
+        PyObject** const items = PySequence_Fast_ITEMS(sequence.ptr()) + begin;
+        for (std::size_t i = 0; i < size; ++i) block[i] = read_token_id(items[i]);
+        const std::size_t done = decoder.decode({block, size}, text);
+        if (done < size) raise_unknown_id(items[done], begin + done, decoder);
+    }
+    return text;
+}
+
+std::string decode_array(const Decoder& decoder, const InputArray<std::uint32_t>& ids) {
+    std::string text;
+    std::size_t done;
+    {
+        nb::gil_scoped_release release;
+        done = decoder.decode(as_span(ids), text);
+    }
+    if (done < ids.shape(0)) raise_unknown_id(nb::int_(ids.data()[done]), done, decoder);
+    return text;
+}
+
+nb::bytes as_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+
+nb::object as_str(const std::string& text, const char* errors) {
+    PyObject* const str = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), errors);
+    if (str == nullptr) throw nb::python_error();
+    return nb::steal(str);
 }
 
 }  // namespace
 
 void bind_tokenizer(nb::module_& module) {
+    module.def(
+        "find_unreachable",
+        [](PairArray merges) {
+            nb::gil_scoped_release release;
+            return prunedbpe::find_unreachable(as_merges(merges));
+        },
+        "merges"_a, "The lowest rank whose own bytes do not merge into it, or None.");
+    module.def(
+        "read_vocabulary_lines",
+        [](InputArray<std::uint8_t> text, std::int64_t first_id) -> nb::object {
+            std::optional<prunedbpe::VocabularyLines> lines;
+            {
+                nb::gil_scoped_release release;
+                lines = prunedbpe::read_vocabulary_lines(as_text(text), first_id);
+            }
+            if (!lines) return nb::none();
+            return nb::make_tuple(to_array(std::move(lines->lefts)), to_array(std::move(lines->rights)),
+                                  to_array(std::move(lines->ranks)), to_array(std::move(lines->bytes)),
+                                  to_array(std::move(lines->offsets)));
+        },
+        "text"_a, "first_id"_a,
+        "Lefts, rights, ranks, bytes and offsets of a vocabulary file, or None where a line is unusual.");
+    module.def(
+        "spell",
+        [](PairArray merges) {
+            prunedbpe::Spelled spelled;
+            {
+                nb::gil_scoped_release release;
+                spelled = prunedbpe::spell(as_merges(merges));
+            }
+            return nb::make_tuple(to_array(std::move(spelled.bytes)), to_array(std::move(spelled.offsets)));
+        },
+        "merges"_a, "The bytes of every rank, flat, and offsets.");
     nb::class_<Encoder>(module, "Encoder", "Text to token ids; immutable, shared between threads.")
         .def(
             "__init__",
@@ -56,10 +175,8 @@ void bind_tokenizer(nb::module_& module) {
             "merges"_a, "expansion_ids"_a, "expansion_offsets"_a, "pretokenizer"_a)
         .def(
             "encode",
-            [](const Encoder& encoder, nb::str text, double dropout, std::uint64_t seed) {
-                return to_list(encode(encoder, text, dropout, seed));
-            },
-            "text"_a, "dropout"_a, "seed"_a, "Token ids as a list.")
+            [](Encoder& encoder, nb::str text) { return encoder.ints.to_list(encode(encoder, text, 0, 0).span()); },
+            "text"_a, "Token ids as a list.")
         .def(
             "encode_to_array",
             [](const Encoder& encoder, nb::str text, double dropout, std::uint64_t seed) {
@@ -70,10 +187,10 @@ void bind_tokenizer(nb::module_& module) {
             "encode_chunks",
             [](const Encoder& encoder, InputArray<std::uint8_t> text, InputArray<std::int64_t> ends, double dropout,
                std::uint64_t seed) {
-                Ids ids;
+                IdBuffer ids;
                 {
                     nb::gil_scoped_release release;
-                    encoder.encode_chunks(as_text(text), as_span(ends), {dropout, seed}, ids);
+                    encoder.core.encode_chunks(as_text(text), as_span(ends), {dropout, seed}, ids);
                 }
                 return to_array(std::move(ids));
             },
@@ -81,31 +198,30 @@ void bind_tokenizer(nb::module_& module) {
         .def(
             "encode_batch",
             [](const Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
-                std::vector<std::string_view> views;
-                views.reserve(texts.size());
-                for (nb::handle text : texts) views.push_back(utf8(text));
-                prunedbpe::IdLists lists;
-                {
-                    nb::gil_scoped_release release;  // the list holds its strings for the whole call
-                    lists = encoder.encode_batch(views, {dropout, seed}, threads);
-                }
-                return nb::make_tuple(to_array(std::move(lists.ids)), to_array(std::move(lists.offsets)));
+                return to_arrays(encode_batch(encoder, texts, dropout, seed, threads));
             },
             "texts"_a, "dropout"_a, "seed"_a, "threads"_a, "Flat token ids of all texts, and offsets.")
         .def(
+            "encode_batch_to_lists",
+            [](Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
+                return to_lists(encoder, encode_batch(encoder, texts, dropout, seed, threads));
+            },
+            "texts"_a, "dropout"_a, "seed"_a, "threads"_a, "Token ids of all texts, a list for each.")
+        .def(
             "encode_documents",
             [](const Encoder& encoder, InputArray<std::uint8_t> text, SpanArray documents, unsigned threads) {
-                prunedbpe::IdLists lists;
+                EncodedBatch lists;
                 {
                     nb::gil_scoped_release release;
-                    std::vector<std::string_view> views;
+                    std::vector<UnicodeText> views;
                     for (const prunedbpe::DocumentSpan& document : as_documents(documents)) {
-                        views.push_back(as_text(text).substr(static_cast<std::size_t>(document.begin),
-                                                             static_cast<std::size_t>(document.end - document.begin)));
+                        views.push_back(UnicodeText::utf8(
+                            as_text(text).substr(static_cast<std::size_t>(document.begin),
+                                                 static_cast<std::size_t>(document.end - document.begin))));
                     }
-                    lists = encoder.encode_batch(views, {}, threads);
+                    lists = encoder.core.encode_batch(views, {}, threads);
                 }
-                return nb::make_tuple(to_array(std::move(lists.ids)), to_array(std::move(lists.offsets)));
+                return to_arrays(std::move(lists));
             },
             "text"_a, "documents"_a, "threads"_a, "Flat token ids of a batch of documents, and offsets.");
     nb::class_<Decoder>(module, "Decoder", "Token ids to bytes; immutable, shared between threads.")
@@ -116,14 +232,22 @@ void bind_tokenizer(nb::module_& module) {
             },
             "bytes"_a, "offsets"_a)
         .def(
-            "decode",
-            [](const Decoder& decoder, InputArray<std::uint32_t> ids) {
-                std::string text;
-                {
-                    nb::gil_scoped_release release;
-                    text = decoder.decode(as_span(ids));
-                }
-                return nb::bytes(text.data(), text.size());
+            "decode", [](const Decoder& decoder, nb::handle ids) { return as_bytes(decode_sequence(decoder, ids)); },
+            "ids"_a, "The bytes of a list of tokens, one after the other.")
+        .def(
+            "decode_array",
+            [](const Decoder& decoder, InputArray<std::uint32_t> ids) { return as_bytes(decode_array(decoder, ids)); },
+            "ids"_a, "The bytes of an array of tokens, one after the other.")
+        .def(
+            "decode_text",
+            [](const Decoder& decoder, nb::handle ids, const char* errors) {
+                return as_str(decode_sequence(decoder, ids), errors);
             },
-            "ids"_a, "The bytes of all tokens, one after the other.");
+            "ids"_a, "errors"_a, "The same as text.")
+        .def(
+            "decode_array_text",
+            [](const Decoder& decoder, InputArray<std::uint32_t> ids, const char* errors) {
+                return as_str(decode_array(decoder, ids), errors);
+            },
+            "ids"_a, "errors"_a, "The same as text.");
 }

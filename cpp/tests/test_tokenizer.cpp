@@ -42,6 +42,23 @@ IdLists expansions(const std::vector<Merge>& merges, const std::vector<bool>& hi
     return flat;
 }
 
+std::vector<std::uint32_t> as_vector(const IdBuffer& ids) { return {ids.span().begin(), ids.span().end()}; }
+
+/// By merging every chunk byte by byte.
+std::vector<std::uint32_t> encode_plainly(const std::vector<Merge>& merges, const IdLists& lists,
+                                          const std::string& text, const std::vector<std::int64_t>& ends) {
+    std::vector<std::uint32_t> ids;
+    std::int64_t begin = 0;
+    for (const std::int64_t end : ends) {
+        const auto at = static_cast<std::size_t>(begin);
+        for (const std::uint32_t rank : plain::merge(merges, text.substr(at, static_cast<std::size_t>(end) - at))) {
+            ids.insert(ids.end(), lists.ids.begin() + lists.offsets[rank], lists.ids.begin() + lists.offsets[rank + 1]);
+        }
+        begin = end;
+    }
+    return ids;
+}
+
 }  // namespace
 
 CASE("merging a chunk: scan and heap against the definition, around the limit between them") {
@@ -113,28 +130,33 @@ CASE("encoder and decoder: round trip, batches, chunks of others, dropout") {
         const Decoder decoder({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, offsets);
 
         std::vector<std::string> texts(random.below(60));
-        for (std::string& text : texts) text = random.word("ab c", 100);
-        const std::vector<std::string_view> views(texts.begin(), texts.end());
+        for (std::string& text : texts) text = random.word("abab c", 100);
+        std::vector<UnicodeText> views;
+        for (const std::string& text : texts) views.push_back(UnicodeText::utf8(text));
         for (const double probability : {0.0, 0.4, 1.0}) {
             std::vector<std::uint32_t> all;
             std::vector<std::int64_t> ends{0};
             for (std::size_t i = 0; i < texts.size(); ++i) {
-                std::vector<std::uint32_t> ids, cut;
-                encoder.encode(texts[i], {probability, 77 + i}, ids);
-                CHECK_EQUAL(decoder.decode(ids), texts[i]);
+                IdBuffer encoded, encoded_cut;
+                encoder.encode(views[i], {probability, 77 + i}, encoded);
+                const std::vector<std::uint32_t> ids = as_vector(encoded);
+                std::string decoded;
+                CHECK_EQUAL(decoder.decode(ids, decoded), ids.size());
+                CHECK_EQUAL(decoded, texts[i]);
                 for (const std::uint32_t id : ids) CHECK(id < 256 || !hidden[id - 256]);
                 std::vector<std::int64_t> chunk_ends;
                 for_each_chunk(find_pretokenizer("paper"), texts[i], [&](std::string_view chunk) {
                     chunk_ends.push_back(chunk.data() + chunk.size() - texts[i].data());
                 });
-                encoder.encode_chunks(texts[i], chunk_ends, {probability, 77 + i}, cut);
-                CHECK_EQUAL(cut, ids);
+                encoder.encode_chunks(texts[i], chunk_ends, {probability, 77 + i}, encoded_cut);
+                CHECK_EQUAL(as_vector(encoded_cut), ids);
+                if (probability == 0) CHECK_EQUAL(ids, encode_plainly(merges, lists, texts[i], chunk_ends));
                 all.insert(all.end(), ids.begin(), ids.end());
                 ends.push_back(static_cast<std::int64_t>(all.size()));
             }
             for (const unsigned threads : {1u, 2u, 7u}) {
-                const IdLists batch = encoder.encode_batch(views, {probability, 77}, threads);
-                CHECK_EQUAL(batch.ids, all);
+                const EncodedBatch batch = encoder.encode_batch(views, {probability, 77}, threads);
+                CHECK_EQUAL(as_vector(batch.ids), all);
                 CHECK_EQUAL(batch.offsets, ends);
             }
         }
@@ -151,11 +173,14 @@ CASE("decoder: ids outside the vocabulary") {
     const std::vector<std::uint8_t> bytes{'a', 'b'};
     const std::vector<std::int64_t> offsets{0, 1, 2};
     const Decoder decoder(bytes, offsets);
-    CHECK_EQUAL(decoder.decode(std::vector<std::uint32_t>{1, 0, 1}), "bab");
-    CHECK_EQUAL(decoder.decode({}), "");
+    std::string text;
+    CHECK_EQUAL(decoder.decode(std::vector<std::uint32_t>{1, 0, 1}, text), std::size_t{3});
+    CHECK_EQUAL(text, "bab");
+    CHECK_EQUAL(decoder.decode({}, text), std::size_t{0});
     for (const std::uint32_t id : {2u, 0xFFFFFFFFu}) {
-        CHECK_THROWS(decoder.decode(std::vector<std::uint32_t>{0, id}), std::out_of_range);
+        CHECK_EQUAL(decoder.decode(std::vector<std::uint32_t>{0, id}, text), std::size_t{1});
     }
+    CHECK_EQUAL(text, "babaa");
 }
 
 CASE("encoder: a long run of one letter") {
@@ -163,7 +188,8 @@ CASE("encoder: a long run of one letter") {
     for (std::uint32_t rank = 256; rank < 266; ++rank) merges.push_back({Rank{rank}, Rank{rank}});
     const IdLists lists = expansions(merges, std::vector<bool>(merges.size()));
     const Encoder encoder(merges, {lists.ids, lists.offsets}, find_pretokenizer("none"));
-    std::vector<std::uint32_t> ids;
-    encoder.encode(std::string(1 << 17, 'a'), {}, ids);
-    CHECK_EQUAL(ids, std::vector<std::uint32_t>(1 << 6, 266));
+    const std::string text(1 << 17, 'a');
+    IdBuffer ids;
+    encoder.encode(UnicodeText::utf8(text), {}, ids);
+    CHECK_EQUAL(as_vector(ids), std::vector<std::uint32_t>(1 << 6, 266));
 }

@@ -68,12 +68,23 @@ def replay(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order=
 def hide_cheapest(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], exposure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
     """Ranks of the tokens to hide, the cheapest first."""
 
+def find_unreachable(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int | None:
+    """The lowest rank whose own bytes do not merge into it, or None."""
+
+def read_vocabulary_lines(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], first_id: int) -> object:
+    """
+    Lefts, rights, ranks, bytes and offsets of a vocabulary file, or None where a line is unusual.
+    """
+
+def spell(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple:
+    """The bytes of every rank, flat, and offsets."""
+
 class Encoder:
     """Text to token ids; immutable, shared between threads."""
 
     def __init__(self, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], expansion_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], expansion_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pretokenizer: str) -> None: ...
 
-    def encode(self, text: str, dropout: float, seed: int) -> list:
+    def encode(self, text: str) -> list:
         """Token ids as a list."""
 
     def encode_to_array(self, text: str, dropout: float, seed: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
@@ -85,6 +96,9 @@ class Encoder:
     def encode_batch(self, texts: list, dropout: float, seed: int, threads: int) -> tuple:
         """Flat token ids of all texts, and offsets."""
 
+    def encode_batch_to_lists(self, texts: list, dropout: float, seed: int, threads: int) -> list:
+        """Token ids of all texts, a list for each."""
+
     def encode_documents(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int) -> tuple:
         """Flat token ids of a batch of documents, and offsets."""
 
@@ -93,8 +107,17 @@ class Decoder:
 
     def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def decode(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
-        """The bytes of all tokens, one after the other."""
+    def decode(self, ids: object) -> bytes:
+        """The bytes of a list of tokens, one after the other."""
+
+    def decode_array(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
+        """The bytes of an array of tokens, one after the other."""
+
+    def decode_text(self, ids: object, errors: str) -> object:
+        """The same as text."""
+
+    def decode_array_text(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], errors: str) -> object:
+        """The same as text."""
 
 class ShortestEncoder:
     """Text to the fewest visible tokens; immutable, shared between threads."""

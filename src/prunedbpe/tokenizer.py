@@ -127,9 +127,9 @@ class Tokenizer(TiktokenMethods):
         by_rank = segmentation == "rank" and dropout == 0.0
         if by_rank and not allowed_special and self.pretokenizer.is_native:
             try:
-                ids = self._encoder.encode(text, 0.0, 0)
+                ids = self._encoder.encode(text)
             except UnicodeEncodeError:
-                ids = self._encoder.encode(_repair(text, surrogates), 0.0, 0)
+                ids = self._encoder.encode(_repair(text, surrogates))
             return ids
         ids = self.encode_to_numpy(
             text,
@@ -161,13 +161,17 @@ class Tokenizer(TiktokenMethods):
             raise SettingsError(f"segmentation={segmentation!r}", hint="give 'rank' or 'shortest'")
         if disallowed_special:
             refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
-        specials = self._allowed(allowed_special)
+        specials = self._allowed(allowed_special) if allowed_special else ()
+        if not specials:
+            try:
+                return self._encode_ordinary(text, dropout, seed, segmentation)
+            except UnicodeEncodeError:
+                text = _repair(text, surrogates)
+                return self._encode_ordinary(text, dropout, seed, segmentation)
         try:
             text.encode()
         except UnicodeEncodeError:
             text = _repair(text, surrogates)
-        if not specials:
-            return self._encode_ordinary(text, dropout, seed, segmentation)
         parts = []
         # The pattern captures, so special tokens stand at the odd places.
         for place, part in enumerate(_special_pattern(specials).split(text)):
@@ -203,6 +207,16 @@ class Tokenizer(TiktokenMethods):
         threads: int | None = None,
     ) -> list[list[int]]:
         """Encode many texts on many threads; as :meth:`encode` of each, with ``seed + i``."""
+        texts = list(texts)
+        if self.pretokenizer.is_native and not allowed_special and 0.0 <= dropout <= 1.0:
+            encode = self._encoder.encode_batch_to_lists
+            settings = dropout, seed & 0xFFFFFFFFFFFFFFFF, threads or 0
+            lists: list[list[int]]
+            try:
+                lists = encode(texts, *settings)
+            except UnicodeEncodeError:
+                lists = encode([_repair(text, surrogates) for text in texts], *settings)
+            return lists
         ids, offsets = self.encode_batch_to_numpy(
             texts,
             allowed_special=allowed_special,
@@ -292,12 +306,14 @@ class Tokenizer(TiktokenMethods):
         Raises:
             PrunedBPEError: An id is not in the vocabulary; internal tokens have none a model sees.
         """
+        spelled: bytes
         try:
-            spelled: bytes = self._decoder.decode(_as_ids(ids))
-        except IndexError as error:
-            raise PrunedBPEError(
-                f"cannot decode: {error}", hint="was the text encoded with another tokenizer?"
-            ) from None
+            if isinstance(ids, np.ndarray):
+                spelled = self._decoder.decode_array(_as_uint32(ids))
+            else:
+                spelled = self._decoder.decode(ids)
+        except (IndexError, TypeError) as error:
+            raise _no_ids(error) from None
         return spelled
 
     def decode(self, ids: TokenIds, *, errors: str = "replace") -> str:
@@ -308,7 +324,15 @@ class Tokenizer(TiktokenMethods):
             errors: What becomes of bytes that are not UTF-8, as in :meth:`bytes.decode`:
                 ``replace`` by U+FFFD, ``strict`` raises, ``ignore``, ``backslashreplace``.
         """
-        return self.decode_bytes(ids).decode("utf-8", errors)
+        text: str
+        try:
+            if isinstance(ids, np.ndarray):
+                text = self._decoder.decode_array_text(_as_uint32(ids), errors)
+            else:
+                text = self._decoder.decode_text(ids, errors)
+        except (IndexError, TypeError) as error:
+            raise _no_ids(error) from None
+        return text
 
     def decode_batch(self, batch: Iterable[TokenIds], *, errors: str = "replace") -> list[str]:
         """Decode many lists of ids."""
@@ -401,20 +425,26 @@ class Tokenizer(TiktokenMethods):
         return tuple(sorted(allowed_special))
 
 
-def _as_ids(ids: TokenIds) -> UInt32Array:
+def _as_uint32(ids: np.ndarray[Any, Any]) -> UInt32Array:
     """The ids as native code takes them; a number that is no id must not become one."""
-    array = np.asarray(ids) if len(ids) else np.zeros(0, np.uint32)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
+    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
         raise SettingsError(
-            f"token ids are a flat list of whole numbers, not {array.ndim}-dimensional of type "
-            f"{array.dtype}"
+            f"token ids are a flat list of whole numbers, not {ids.ndim}-dimensional of type "
+            f"{ids.dtype}"
         )
-    if array.dtype == np.uint32:
-        return np.ascontiguousarray(array)
-    outside = np.flatnonzero((array < 0) | (array > 0xFFFFFFFF))
-    if len(outside):
-        raise IndexError(f"token id {array[outside[0]]} at place {outside[0]} cannot be one")
-    return np.ascontiguousarray(array, np.uint32)
+    if ids.dtype != np.uint32:
+        outside = np.flatnonzero((ids < 0) | (ids > 0xFFFFFFFF))
+        if len(outside):
+            raise IndexError(f"token id {ids[outside[0]]} at place {outside[0]} cannot be one")
+    return np.ascontiguousarray(ids, np.uint32)
+
+
+def _no_ids(error: IndexError | TypeError) -> PrunedBPEError:
+    if isinstance(error, TypeError):
+        return SettingsError(f"token ids are a flat list of whole numbers: {error}")
+    return PrunedBPEError(
+        f"cannot decode: {error}", hint="was the text encoded with another tokenizer?"
+    )
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from prunedbpe.types import (
     BYTE_COUNT,
     DEFAULT_SPECIAL_TOKENS,
     BoolArray,
+    ByteArray,
     Int64Array,
     Rank,
     TokenId,
@@ -62,9 +64,12 @@ class Vocabulary:
             )
         if not self.visible[:BYTE_COUNT].all():
             raise FormatError("a byte is hidden, but every internal token must end in visible ones")
-        for rank, pair in enumerate(self.pairs.tolist(), BYTE_COUNT):
-            if max(pair) >= rank:
-                raise FormatError(f"rank {rank} is made of {pair}, but both must be lower ranks")
+        made = np.arange(BYTE_COUNT, BYTE_COUNT + len(self.pairs))
+        for i in np.flatnonzero((self.pairs >= made[:, np.newaxis]).any(axis=1)).tolist():
+            raise FormatError(
+                f"rank {BYTE_COUNT + i} is made of {self.pairs[i].tolist()}, "
+                "but both must be lower ranks"
+            )
         self._check_strings()
         for array in (self.pairs, self.visible):
             array.flags.writeable = False
@@ -75,29 +80,15 @@ class Vocabulary:
 
     def _check_strings(self) -> None:
         """Both are proved of every learned vocabulary; a file made by hand may break them."""
-        spelled = Counter(self.strings)
-        if len(spelled) < len(self.strings):
-            twice = next(string for string, times in spelled.items() if times > 1)
-            ranks = [rank for rank, string in enumerate(self.strings) if string == twice]
-            raise UnreachableTokenError(
-                f"ranks {ranks} all spell {twice!r}: only one of them can appear", max(ranks)
-            )
-        flat = np.frombuffer(b"".join(self.strings), np.uint8)
-        ends = np.cumsum([len(string) for string in self.strings])
-        own_rank = np.arange(len(self.strings), dtype=np.uint32)
-        encoder = _core.Encoder(
-            self.pairs, own_rank, np.arange(len(self.strings) + 1, dtype=np.int64), ""
-        )
-        merged = encoder.encode_chunks(flat, ends.astype(np.int64), 0.0, 0)
-        if not np.array_equal(merged, own_rank):
-            rank = next(
-                rank
-                for rank, string in enumerate(self.strings)
-                if encoder.encode_chunks(
-                    np.frombuffer(string, np.uint8), np.array([len(string)]), 0.0, 0
-                ).tolist()
-                != [rank]
-            )
+        # Of two tokens that spell the same at most one can be reached, so this finds either fault.
+        rank = _core.find_unreachable(self.pairs)
+        if rank is not None:
+            spelled = Counter(self.strings)
+            for twice in (string for string, times in spelled.items() if times > 1):
+                ranks = [rank for rank, string in enumerate(self.strings) if string == twice]
+                raise UnreachableTokenError(
+                    f"ranks {ranks} all spell {twice!r}: only one of them can appear", max(ranks)
+                )
             raise UnreachableTokenError(
                 f"{self.strings[rank]!r} encodes to other tokens: this one can never appear", rank
             )
@@ -122,12 +113,17 @@ class Vocabulary:
         return self.visible_count + len(self.special_tokens)
 
     @cached_property
+    def spelled(self) -> tuple[ByteArray, Int64Array]:
+        """What every rank spells, bytes first, as flat bytes and offsets."""
+        flat, offsets = _core.spell(self.pairs)
+        return flat, offsets
+
+    @cached_property
     def strings(self) -> list[bytes]:
         """What every rank spells, bytes first."""
-        spelled = [bytes([byte]) for byte in range(BYTE_COUNT)]
-        for left, right in self.pairs.tolist():
-            spelled.append(spelled[left] + spelled[right])
-        return spelled
+        flat, offsets = self.spelled
+        text = flat.tobytes()
+        return [text[begin:end] for begin, end in pairwise(offsets.tolist())]
 
     @cached_property
     def token_ids(self) -> UInt32Array:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "prunedbpe/types.hpp"
+#include "util/hash.hpp"
 
 namespace prunedbpe {
 
@@ -24,9 +25,10 @@ public:
 
     /// Rank of the token that `left` and `right` merge into, or `none`.
     std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
-        if ((left | right) < byte_count) return byte_pairs_[left << 8 | right];
         const std::uint64_t key = static_cast<std::uint64_t>(left) << 32 | right;
-        for (std::size_t at = place(key);; at = (at + 1) & mask_) {
+        const std::uint64_t hash = hash_key(key);
+        if (!may_have(hash)) return none;
+        for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
             if (slots_[at].rank == none || slots_[at].key == key) return slots_[at].rank;
         }
     }
@@ -37,11 +39,17 @@ private:
         std::uint32_t rank = none;  // none: empty
     };
 
-    std::size_t place(std::uint64_t key) const;
+    /// Most questions are about pairs that never merge. A bit for each of eight times as many hashes as
+    /// there are merges answers nearly all of those from a table small enough to stay in the cache.
+    bool may_have(std::uint64_t hash) const {
+        const std::uint64_t bit = hash >> filter_shift_;
+        return filter_[bit >> 6] >> (bit & 63) & 1;
+    }
 
-    std::vector<std::uint32_t> byte_pairs_;  // by left byte, right byte: most look-ups, no hashing
-    std::vector<Slot> slots_;                // a power of two, at most half full
-    std::size_t mask_ = 0;
+    std::vector<std::uint64_t> filter_;
+    int filter_shift_;
+    std::vector<Slot> slots_;  // a power of two, at most half full
+    std::size_t mask_;
 };
 
 /// Working memory of one thread, kept between chunks.

@@ -2,20 +2,29 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "prunedbpe/merger.hpp"
+#include "prunedbpe/id_buffer.hpp"
 #include "prunedbpe/pretokenize.hpp"
 #include "prunedbpe/types.hpp"
+#include "prunedbpe/unicode_text.hpp"
 
 namespace prunedbpe {
 
 /// Flat lists of token ids: list i is ids [offsets[i], offsets[i + 1]).
 struct IdLists {
     std::vector<std::uint32_t> ids;
+    std::vector<std::int64_t> offsets;
+};
+
+/// The same, as a batch is encoded.
+struct EncodedBatch {
+    IdBuffer ids;
     std::vector<std::int64_t> offsets;
 };
 
@@ -30,33 +39,32 @@ struct Dropout {
     std::uint64_t seed = 0;
 };
 
+/// The lowest rank whose own bytes do not merge into it, if there is one: then the token can never
+/// appear, and an Encoder would not give what merging gives. Parts must have lower ranks than their token.
+std::optional<std::uint32_t> find_unreachable(std::span<const Merge> merges);
+
 class Encoder {
 public:
     /// `expansions` gives, by rank, the visible token ids that stand for a token: itself if it is
     /// visible, its parts if it is internal. `next` may be null; then only encode_chunks works.
+    /// Every token must be reachable (find_unreachable) and no string be spelled twice.
     Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next);
+    ~Encoder();
 
-    /// Appends the token ids of `text`, valid UTF-8.
-    void encode(std::string_view text, const Dropout& dropout, std::vector<std::uint32_t>& ids) const;
+    /// Appends the token ids of `text`.
+    void encode(const UnicodeText& text, const Dropout& dropout, IdBuffer& ids) const;
 
     /// The same for chunks cut by somebody else: chunk i ends at ends[i], they cover `text`.
     void encode_chunks(std::string_view text, std::span<const std::int64_t> ends, const Dropout& dropout,
-                       std::vector<std::uint32_t>& ids) const;
+                       IdBuffer& ids) const;
 
     /// Encodes many texts on `threads` threads (0: one per core), results in order. Text i drops
     /// merges by seed + i, so the batch equals its texts encoded one by one.
-    IdLists encode_batch(std::span<const std::string_view> texts, const Dropout& dropout, unsigned threads) const;
+    EncodedBatch encode_batch(std::span<const UnicodeText> texts, const Dropout& dropout, unsigned threads) const;
 
 private:
-    void append_chunk(std::string_view chunk, MergeScratch& scratch, std::vector<std::uint32_t>& ids) const;
-    void append_chunk_dropout(std::string_view chunk, double probability, std::uint64_t& state,
-                              MergeScratch& scratch, std::vector<std::uint32_t>& ids) const;
-    void append_expanded(const std::vector<std::uint32_t>& ranks, std::vector<std::uint32_t>& ids) const;
-
-    MergeLookup lookup_;
-    std::vector<std::uint32_t> expansion_ids_;
-    std::vector<std::uint32_t> expansion_offsets_;
-    NextChunk next_;
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
 };
 
 class Decoder {
@@ -64,12 +72,24 @@ public:
     /// Token id i spells bytes [offsets[i], offsets[i + 1]).
     Decoder(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets);
 
-    /// The bytes of all tokens, one after the other. Throws std::out_of_range naming a bad id.
-    std::string decode(std::span<const std::uint32_t> ids) const;
+    /// How many ids there are; all are below.
+    std::size_t size() const { return tokens_.size(); }
+
+    /// Appends to `text` the bytes of all tokens, one after the other. Returns the place of the first id
+    /// that is not in the vocabulary, where it stops, or ids.size().
+    std::size_t decode(std::span<const std::uint32_t> ids, std::string& text) const;
 
 private:
-    std::string bytes_;
-    std::vector<std::int64_t> offsets_;
+    /// A token of up to 15 bytes stands here itself, so that a token costs one cache line.
+    struct Token {
+        static constexpr unsigned char is_long = 255;
+        char bytes[15];
+        unsigned char length;  // or is_long: `bytes` holds its place in long_bytes_ and its length
+    };
+    static_assert(sizeof(Token) == 16);
+
+    std::vector<Token> tokens_;
+    std::string long_bytes_;
 };
 
 }  // namespace prunedbpe

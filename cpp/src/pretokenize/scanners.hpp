@@ -1,13 +1,9 @@
-// The scanners behind find_pretokenizer, one file each. All have the signature of NextChunk.
+// The scanners behind find_pretokenizer, one file each. All have the signature of NextChunk. They are
+// inline, so that a loop over chunks that knows its scanner makes no calls.
 #pragma once
 
-namespace prunedbpe {
-
-const char* next_paper(const char* begin, const char* end);
-const char* next_reference(const char* begin, const char* end);  // in paper.cpp: one rule less
-const char* next_gpt2(const char* begin, const char* end);
-const char* next_cl100k(const char* begin, const char* end);
-const char* next_o200k(const char* begin, const char* end);
-const char* next_none(const char* begin, const char* end);
-
-}  // namespace prunedbpe
+#include "pretokenize/cl100k.hpp"
+#include "pretokenize/gpt2.hpp"
+#include "pretokenize/none.hpp"
+#include "pretokenize/o200k.hpp"
+#include "pretokenize/paper.hpp"

@@ -1,99 +1,195 @@
+// The loop over chunks. A chunk is looked up among the tokens, then among the chunks seen before, and
+// only then split into tokens; all three hold visible ids, so hiding tokens costs nothing here.
 #include <atomic>
+#include <numeric>
 #include <stdexcept>
 
+#include "pretokenize/scanners.hpp"
+#include "prunedbpe/merger.hpp"
 #include "prunedbpe/tokenizer.hpp"
+#include "tokenizer/backtracking.hpp"
+#include "tokenizer/expansions.hpp"
+#include "tokenizer/token_table.hpp"
+#include "tokenizer/workspace.hpp"
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {
 
-Encoder::Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next)
-    : lookup_(merges),
-      expansion_ids_(expansions.ids.begin(), expansions.ids.end()),
-      expansion_offsets_(expansions.offsets.begin(), expansions.offsets.end()),
-      next_(next) {
-    if (expansion_offsets_.size() != byte_count + merges.size() + 1) {
-        throw std::invalid_argument("one expansion is needed for every byte and every merge");
-    }
-}
+struct Encoder::Parts {
+    Parts(std::span<const Merge> merges, const IdListsView& lists, NextChunk scanner)
+        : lookup(merges),
+          expansions(lists.ids, lists.offsets),
+          backtracker(lookup, merges, expansions),
+          tokens(expansions, TokenStrings(merges)),
+          next(scanner),
+          encode_text(find_loop(scanner)) {}
 
-void Encoder::append_expanded(const std::vector<std::uint32_t>& ranks, std::vector<std::uint32_t>& ids) const {
-    for (const std::uint32_t rank : ranks) {
-        const std::uint32_t begin = expansion_offsets_[rank], end = expansion_offsets_[rank + 1];
-        if (end == begin + 1) {
-            ids.push_back(expansion_ids_[begin]);  // visible: by far the most
-        } else {
-            ids.insert(ids.end(), expansion_ids_.begin() + begin, expansion_ids_.begin() + end);
+    using EncodeText = void (Parts::*)(std::string_view, Workspace&, IdBuffer&) const;
+    static EncodeText find_loop(NextChunk scanner);
+
+    /// The scanner is known when this is compiled, and becomes part of the loop.
+    template <NextChunk next_chunk>
+    void encode_text_with(std::string_view text, Workspace& work, IdBuffer& ids) const {
+        const char* at = text.data();
+        const char* const end = at + text.size();
+        while (at < end) {
+            // A token has at least a byte: with room for a part of the text, no chunk in it needs a check.
+            constexpr std::ptrdiff_t part = 1 << 14;
+            const char* const part_end = end - at > part ? at + part : end;
+            std::uint32_t* out = ids.room(part + slack);
+            do {
+                const char* const stop = next_chunk(at, end);
+                const auto size = static_cast<std::size_t>(stop - at);
+                if (size <= ChunkCache::longest_chunk) [[likely]] {
+                    out = write_chunk(at, size, end, work, out);
+                } else {
+                    ids.advance_to(out);
+                    backtracker.encode({at, size}, work.backtracking, ids);
+                    out = ids.room(part + slack);
+                }
+                at = stop;
+            } while (at < part_end);
+            ids.advance_to(out);
         }
     }
-}
 
-void Encoder::append_chunk(std::string_view chunk, MergeScratch& scratch, std::vector<std::uint32_t>& ids) const {
-    merge_chunk(lookup_, chunk, scratch);
-    append_expanded(scratch.ranks, ids);
-}
+    /// What the last chunk of a part may write beyond it.
+    static constexpr std::size_t slack = ChunkCache::longest_chunk + ChunkCache::most_ids;
 
-void Encoder::append_chunk_dropout(std::string_view chunk, double probability, std::uint64_t& state,
-                                   MergeScratch& scratch, std::vector<std::uint32_t>& ids) const {
-    merge_chunk_dropout(lookup_, chunk, probability, state, scratch);
-    append_expanded(scratch.ranks, ids);
-}
-
-void Encoder::encode(std::string_view text, const Dropout& dropout, std::vector<std::uint32_t>& ids) const {
-    MergeScratch scratch;
-    if (dropout.probability == 0) {
-        for_each_chunk(next_, text, [&](std::string_view chunk) { append_chunk(chunk, scratch, ids); });
-        return;
+    /// Writes the ids of a chunk of at most 31 bytes, in a text that ends at `end`; returns their end.
+    std::uint32_t* write_chunk(const char* at, std::size_t size, const char* end, Workspace& work,
+                               std::uint32_t* out) const {
+        if (size <= ShortKey::capacity) [[likely]] {
+            *out = tokens.find(ShortKey::of(at, size, end));
+            if (*out != TokenTable::none) [[likely]] return out + 1;
+        }
+        return write_cached(at, size, end, work, out);
     }
-    std::uint64_t state = dropout.seed;
-    for_each_chunk(next_, text, [&](std::string_view chunk) {
-        append_chunk_dropout(chunk, dropout.probability, state, scratch, ids);
-    });
+
+    [[gnu::noinline]] std::uint32_t* write_cached(const char* at, std::size_t size, const char* end, Workspace& work,
+                                                  std::uint32_t* out) const {
+        ChunkCache::Question question;
+        work.cache.ask(at, size, end, question);
+        if (question.is_answered()) {
+            // Seven ids always, and on by as many as count: cheaper than a loop.
+            std::memcpy(out, question.entry->ids, sizeof question.entry->ids);
+            return out + question.entry->count;
+        }
+        std::uint32_t* const stop = backtracker.encode_short({at, size}, out);
+        question.answer({out, stop});
+        return stop;
+    }
+
+    void append_dropout(std::string_view chunk, double probability, std::uint64_t& state, Workspace& work,
+                        IdBuffer& ids) const {
+        merge_chunk_dropout(lookup, chunk, probability, state, work.merging);
+        for (const std::uint32_t rank : work.merging.ranks) ids.append(expansions[rank]);
+    }
+
+    void encode(const UnicodeText& unicode, const Dropout& dropout, Workspace& work, IdBuffer& ids) const {
+        const std::string_view text = to_utf8(unicode, work.utf8);
+        static_cast<void>(ids.room(text.size() / 4 + 16));  // as many tokens as plain text has
+        if (dropout.probability == 0) {
+            (this->*encode_text)(text, work, ids);
+            return;
+        }
+        std::uint64_t state = dropout.seed;
+        for_each_chunk(next, text, [&](std::string_view chunk) {
+            append_dropout(chunk, dropout.probability, state, work, ids);
+        });
+    }
+
+    MergeLookup lookup;
+    Expansions expansions;
+    Backtracker backtracker;
+    TokenTable tokens;
+    NextChunk next;
+    EncodeText encode_text;
+    mutable WorkspacePool workspaces;
+};
+
+Encoder::Parts::EncodeText Encoder::Parts::find_loop(NextChunk scanner) {
+    if (scanner == next_paper) return &Parts::encode_text_with<next_paper>;
+    if (scanner == next_reference) return &Parts::encode_text_with<next_reference>;
+    if (scanner == next_gpt2) return &Parts::encode_text_with<next_gpt2>;
+    if (scanner == next_cl100k) return &Parts::encode_text_with<next_cl100k>;
+    if (scanner == next_o200k) return &Parts::encode_text_with<next_o200k>;
+    return &Parts::encode_text_with<next_none>;
+}
+
+Encoder::Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next) {
+    if (expansions.offsets.size() != byte_count + merges.size() + 1) {
+        throw std::invalid_argument("one expansion is needed for every byte and every merge");
+    }
+    parts_ = std::make_unique<Parts>(merges, expansions, next);
+}
+
+Encoder::~Encoder() = default;
+
+void Encoder::encode(const UnicodeText& text, const Dropout& dropout, IdBuffer& ids) const {
+    WorkspacePool::Loan work(parts_->workspaces);
+    parts_->encode(text, dropout, *work, ids);
 }
 
 void Encoder::encode_chunks(std::string_view text, std::span<const std::int64_t> ends, const Dropout& dropout,
-                            std::vector<std::uint32_t>& ids) const {
-    MergeScratch scratch;
+                            IdBuffer& ids) const {
+    WorkspacePool::Loan work(parts_->workspaces);
     std::uint64_t state = dropout.seed;
-    std::size_t begin = 0;
-    for (const std::int64_t end : ends) {
-        const std::string_view chunk = text.substr(begin, static_cast<std::size_t>(end) - begin);
-        if (dropout.probability == 0) {
-            append_chunk(chunk, scratch, ids);
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (const std::int64_t chunk_end : ends) {
+        const char* const stop = text.data() + chunk_end;
+        const auto size = static_cast<std::size_t>(stop - at);
+        if (size == 0) continue;
+        if (dropout.probability != 0) {
+            parts_->append_dropout({at, size}, dropout.probability, state, *work, ids);
+        } else if (size <= ChunkCache::longest_chunk) {
+            ids.advance_to(parts_->write_chunk(at, size, end, *work, ids.room(Parts::slack)));
         } else {
-            append_chunk_dropout(chunk, dropout.probability, state, scratch, ids);
+            parts_->backtracker.encode({at, size}, (*work).backtracking, ids);
         }
-        begin = static_cast<std::size_t>(end);
+        at = stop;
     }
 }
 
-IdLists Encoder::encode_batch(std::span<const std::string_view> texts, const Dropout& dropout,
-                              unsigned threads) const {
-    WorkerTeam team(threads);
+EncodedBatch Encoder::encode_batch(std::span<const UnicodeText> texts, const Dropout& dropout,
+                                   unsigned threads) const {
+    // A thread costs about as much as encoding 20 KB.
+    const std::size_t length = std::accumulate(texts.begin(), texts.end(), std::size_t{0},
+                                               [](std::size_t sum, const UnicodeText& t) { return sum + t.length; });
+    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+    WorkerTeam team(static_cast<unsigned>(std::min<std::size_t>(threads, length / 20'000 + 1)));
     // Texts differ in length, so workers take the next few whenever they are free; each keeps its ids
-    // in one vector and notes which texts they belong to.
+    // in one buffer and notes which texts they belong to.
     struct Piece {
         std::size_t text;
         std::size_t begin;
         std::size_t end;
     };
     struct Output {
-        std::vector<std::uint32_t> ids;
+        IdBuffer ids;
         std::vector<Piece> pieces;
     };
-    constexpr std::size_t take = 16;
+    const std::size_t take = texts.size() < 64 ? 1 : 8;
     std::vector<Output> outputs(team.size());
     std::atomic<std::size_t> next_text{0};
     team.run([&](unsigned worker) {
         Output& output = outputs[worker];
+        WorkspacePool::Loan work(parts_->workspaces);
         for (std::size_t first; (first = next_text.fetch_add(take)) < texts.size();) {
             for (std::size_t i = first; i < std::min(first + take, texts.size()); ++i) {
                 const std::size_t begin = output.ids.size();
-                encode(texts[i], {dropout.probability, dropout.seed + i}, output.ids);
+                try {
+                    parts_->encode(texts[i], {dropout.probability, dropout.seed + i}, *work, output.ids);
+                } catch (LoneSurrogate& error) {
+                    error.text = i;
+                    throw;
+                }
                 output.pieces.push_back({i, begin, output.ids.size()});
             }
         }
     });
-    IdLists result;
+    EncodedBatch result;
     result.offsets.resize(texts.size() + 1);
     for (const Output& output : outputs) {
         for (const Piece& piece : output.pieces) {
@@ -101,14 +197,20 @@ IdLists Encoder::encode_batch(std::span<const std::string_view> texts, const Dro
         }
     }
     for (std::size_t i = 0; i < texts.size(); ++i) result.offsets[i + 1] += result.offsets[i];
-    result.ids.resize(static_cast<std::size_t>(result.offsets.back()));
+    if (outputs.size() == 1) {
+        result.ids = std::move(outputs[0].ids);
+        return result;
+    }
+    const auto total = static_cast<std::size_t>(result.offsets.back());
+    std::uint32_t* const all = result.ids.room(total);
     team.run([&](unsigned worker) {
         for (const Piece& piece : outputs[worker].pieces) {
-            std::copy(outputs[worker].ids.begin() + static_cast<std::ptrdiff_t>(piece.begin),
-                      outputs[worker].ids.begin() + static_cast<std::ptrdiff_t>(piece.end),
-                      result.ids.begin() + result.offsets[piece.text]);
+            std::copy(outputs[worker].ids.data() + piece.begin, outputs[worker].ids.data() + piece.end,
+                      all + result.offsets[piece.text]);
         }
+        outputs[worker].ids = IdBuffer();
     });
+    result.ids.advance(total);
     return result;
 }
 

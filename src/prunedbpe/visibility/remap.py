@@ -42,13 +42,18 @@ def expand_internal(
     >>> ids[offsets[256]:offsets[257]].tolist(), ids[offsets[257]:offsets[258]].tolist()
     ([97, 98], [256])
     """
-    expansions: list[list[int]] = [[token_id] for token_id in token_ids.tolist()]
-    for rank in np.flatnonzero(~visible).tolist():
+    widths = np.ones(len(visible), np.int64)
+    hidden = np.flatnonzero(~visible).tolist()
+    for rank in hidden:
         # Children have lower ranks, so theirs are final already.
-        left, right = pairs[rank - BYTE_COUNT].tolist()
-        expansions[rank] = expansions[left] + expansions[right]
-    lengths = np.fromiter(map(len, expansions), np.int64, len(expansions))
-    offsets = np.zeros(len(expansions) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    flat = np.fromiter((i for ids in expansions for i in ids), np.uint32, int(offsets[-1]))
+        widths[rank] = widths[pairs[rank - BYTE_COUNT]].sum()
+    offsets = np.zeros(len(visible) + 1, np.int64)
+    np.cumsum(widths, out=offsets[1:])
+    flat = np.empty(int(offsets[-1]), np.uint32)
+    flat[offsets[:-1][visible]] = token_ids[visible]
+    for rank in hidden:
+        at = offsets[rank]
+        for child in pairs[rank - BYTE_COUNT].tolist():
+            flat[at : at + widths[child]] = flat[offsets[child] : offsets[child + 1]]
+            at += widths[child]
     return flat, offsets

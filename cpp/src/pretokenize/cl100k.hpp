@@ -4,20 +4,30 @@
 //
 // That is the form in use. An older published one lacks `\s++$` and cuts white space at the end of a
 // text behind its last line break; in all other places the two are the same.
+#pragma once
+
+#include "pretokenize/ascii_letters.hpp"
 #include "pretokenize/regex_parts.hpp"
-#include "pretokenize/scanners.hpp"
 
 namespace prunedbpe {
 
-const char* next_cl100k(const char* begin, const char* end) {
+inline const char* next_cl100k(const char* begin, const char* end) {
+    // Most chunks of most texts: letters, maybe behind a space.
+    const char* const word = begin + (*begin == ' ');
+    if (end - word >= letter_step) {
+        if (const int letters = leading_ascii_letters(word)) {
+            const char* const stop = word + letters;
+            return letters < letter_step && static_cast<signed char>(*stop) >= 0 ? stop : skip_letters(stop, end);
+        }
+    }
     if (const int size = contraction_size<true>(begin, end)) return begin + size;
 
     const Character first = read_character(begin, end);
-    if (first.flags & flag::letter) return skip_while(first.next, end, flag::letter);
+    if (first.flags & flag::letter) return skip_letters(first.next, end);
     if (first.flags & flag::number) return up_to_two_more_numbers(first.next, end);
     const bool is_break = *begin == '\r' || *begin == '\n';
     if (!is_break && (flags_at(first.next, end) & flag::letter)) {
-        return skip_while(first.next, end, flag::letter);
+        return skip_letters(first.next, end);
     }
 
     constexpr Flags not_other = flag::white_space | flag::letter | flag::number;

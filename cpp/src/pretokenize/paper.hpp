@@ -6,13 +6,14 @@
 // published results were made, so a character assigned later belongs to no class.
 //
 // Linear: the look-ahead of a chunk goes at most three characters beyond its end.
+#pragma once
+
 #include <cstring>
 
-#include "pretokenize/scanners.hpp"
 #include "pretokenize/unicode_tables.hpp"
 
 namespace prunedbpe {
-namespace {
+namespace paper {
 
 constexpr Flags word_like = flag::letter | flag::mark;
 constexpr Flags latin_or_digit = flag::latin | flag::number;
@@ -115,10 +116,10 @@ struct Scanner {
     }
 };
 
-}  // namespace
+}  // namespace paper
 
-const char* next_paper(const char* begin, const char* end) { return Scanner<false>{end}.chunk_end(begin); }
+inline const char* next_paper(const char* begin, const char* end) { return paper::Scanner<false>{end}.chunk_end(begin); }
 
-const char* next_reference(const char* begin, const char* end) { return Scanner<true>{end}.chunk_end(begin); }
+inline const char* next_reference(const char* begin, const char* end) { return paper::Scanner<true>{end}.chunk_end(begin); }
 
 }  // namespace prunedbpe

@@ -5,11 +5,12 @@
 //
 // U and L overlap in uncased letters and marks, and a mark may also be the optional first character,
 // so the order in which a backtracking engine tries things decides the cut; it is followed below.
+#pragma once
+
 #include "pretokenize/regex_parts.hpp"
-#include "pretokenize/scanners.hpp"
 
 namespace prunedbpe {
-namespace {
+namespace o200k {
 
 constexpr Flags both = flag::uncased | flag::mark;
 constexpr Flags upper_like = flag::upper | both;
@@ -17,7 +18,7 @@ constexpr Flags lower_like = flag::lower | both;
 
 /// `U*L+` at `at`, or nullptr. `U*` takes all it can; if no L follows, it gives characters back up to
 /// the last one that is also an L, and `L+` takes that one alone: what follows it is cased as U only.
-const char* word_end(const char* at, const char* end) {
+inline const char* word_end(const char* at, const char* end) {
     const char* behind_last_both = nullptr;
     while (at < end) {
         const Character character = read_character(at, end);
@@ -33,7 +34,7 @@ const char* word_end(const char* at, const char* end) {
 ///
 /// Linear: where the result is short of a long run of U, the rest of the run holds no character that
 /// is also an L, and the next call takes all of it.
-const char* any_word_end(const char* begin, Character first, const char* end) {
+inline const char* any_word_end(const char* begin, Character first, const char* end) {
     const bool may_be_prefix =
         !(first.flags & (flag::letter | flag::number)) && *begin != '\r' && *begin != '\n';
     // First alternative: with the optional character, then without it.
@@ -49,11 +50,11 @@ const char* any_word_end(const char* begin, Character first, const char* end) {
     return stop > start ? stop : nullptr;
 }
 
-}  // namespace
+}  // namespace o200k
 
-const char* next_o200k(const char* begin, const char* end) {
+inline const char* next_o200k(const char* begin, const char* end) {
     const Character first = read_character(begin, end);
-    if (const char* const stop = any_word_end(begin, first, end)) {
+    if (const char* const stop = o200k::any_word_end(begin, first, end)) {
         return stop + contraction_size<true>(stop, end);
     }
     if (first.flags & flag::number) return up_to_two_more_numbers(first.next, end);

@@ -1,0 +1,132 @@
+#include "tokenizer/backtracking.hpp"
+
+#include <stdexcept>
+
+namespace prunedbpe {
+namespace {
+
+/// Places 0-63 in a register.
+struct FewDeadEnds {
+    std::uint64_t bits = 0;
+    bool operator[](std::size_t place) const { return bits >> place & 1; }
+    void add(std::size_t place) { bits |= std::uint64_t{1} << place; }
+};
+
+struct ManyDeadEnds {
+    std::uint64_t* words;
+    bool operator[](std::size_t place) const { return words[place >> 6] >> (place & 63) & 1; }
+    void add(std::size_t place) { words[place >> 6] |= std::uint64_t{1} << (place & 63); }
+};
+
+/// Ranks of a short chunk.
+struct FewRanks {
+    std::uint32_t ranks[Backtracker::short_limit];
+    std::size_t count = 0;
+    void push(std::uint32_t rank) { ranks[count++] = rank; }
+    void pop() { --count; }
+    bool is_empty() const { return count == 0; }
+    std::uint32_t last() const { return ranks[count - 1]; }
+};
+
+/// Ranks of a long one, behind what is in the buffer already.
+struct ManyRanks {
+    IdBuffer& buffer;
+    std::size_t before = buffer.size();
+    void push(std::uint32_t rank) {
+        *buffer.room(1) = rank;
+        buffer.advance(1);
+    }
+    void pop() { buffer.cut(buffer.size() - 1); }
+    bool is_empty() const { return buffer.size() == before; }
+    std::uint32_t last() const { return buffer.data()[buffer.size() - 1]; }
+};
+
+}  // namespace
+
+Backtracker::Backtracker(const MergeLookup& lookup, std::span<const Merge> merges, const Expansions& expansions)
+    : trie_(merges), adjacency_(lookup, merges), expansions_(expansions) {
+    const Signatures signatures(merges);
+    tokens_.reserve(expansions.size());
+    for (std::uint32_t rank = 0; rank < expansions.size(); ++rank) {
+        std::uint32_t length = 1;
+        if (rank >= byte_count) {
+            const Merge& merge = merges[rank - byte_count];
+            length = tokens_[raw(merge.left)].length + tokens_[raw(merge.right)].length;
+        }
+        const auto ids = expansions[rank];
+        tokens_.push_back({signatures.follows[rank], signatures.starts[rank], length, trie_.shorter()[rank], ids.size() == 1 ? ids[0] : internal});
+    }
+}
+
+std::uint32_t* Backtracker::encode_short(std::string_view chunk, std::uint32_t* out) const {
+    FewRanks ranks;
+    split(chunk, FewDeadEnds{}, ranks);
+    for (std::size_t i = 0; i < ranks.count; ++i) {
+        const std::uint32_t id = tokens_[ranks.ranks[i]].id;
+        if (id != internal) [[likely]] {
+            *out++ = id;
+        } else {
+            for (const std::uint32_t part : expansions_[ranks.ranks[i]]) *out++ = part;
+        }
+    }
+    return out;
+}
+
+void Backtracker::encode(std::string_view chunk, Scratch& scratch, IdBuffer& ids) const {
+    if (chunk.size() <= short_limit) {
+        ids.advance_to(encode_short(chunk, ids.room(short_limit)));
+        return;
+    }
+    ManyRanks ranks{ids};
+    scratch.dead_ends.assign(chunk.size() / 64 + 1, 0);
+    split(chunk, ManyDeadEnds{scratch.dead_ends.data()}, ranks);
+    // Ranks become ids where they stand, unless one of them is internal: then behind a copy of the rest.
+    for (std::size_t i = ranks.before; i < ids.size(); ++i) {
+        const std::uint32_t id = tokens_[ids.data()[i]].id;
+        if (id == internal) [[unlikely]] {
+            scratch.ranks.assign(ids.data() + i, ids.data() + ids.size());
+            ids.cut(i);
+            for (const std::uint32_t rank : scratch.ranks) ids.append(expansions_[rank]);
+            return;
+        }
+        ids.data()[i] = id;
+    }
+}
+
+template <class DeadEnds, class Ranks>
+void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks) const {
+    const char* const begin = chunk.data();
+    const char* const end = begin + chunk.size();
+    const char* at = begin;
+    const Token* const tokens = tokens_.data();
+    std::uint32_t last = TokenTrie::none;
+    std::uint64_t follows = 0;  // those of the last token; before the first, anything may begin
+    std::uint32_t rank = trie_.longest(at, end);
+    while (true) {
+        const Token* token = nullptr;
+        for (; rank != TokenTrie::none; rank = token->shorter) {
+            token = tokens + rank;
+            const auto stop = static_cast<std::size_t>(at - begin) + token->length;
+            if (!dead_ends[stop] && ((follows & token->starts) == 0 || adjacency_.allows(last, rank))) break;
+        }
+        if (rank != TokenTrie::none) {
+            ranks.push(rank);
+            at += token->length;
+            if (at == end) return;
+            last = rank;
+            follows = token->follows;
+            rank = trie_.longest(at, end);
+        } else {
+            // No token may follow here: take the last one back and go on with the next shorter one.
+            if (ranks.is_empty()) throw std::logic_error("a token of the vocabulary can never appear");
+            dead_ends.add(static_cast<std::size_t>(at - begin));
+            rank = tokens[last].shorter;
+            at -= tokens[last].length;
+            ranks.pop();
+            last = ranks.is_empty() ? TokenTrie::none : ranks.last();
+            follows = ranks.is_empty() ? 0 : tokens[last].follows;
+        }
+    }
+}
+
+}  // namespace prunedbpe

@@ -1,0 +1,63 @@
+// The longest token at a place of the text: a trie over the bytes of all tokens, as a double array.
+//
+// Node n's child by byte c is slot base(n) ^ c, if that slot carries the label c. No two nodes share a
+// base, so the label alone tells whose child a slot is, and a node fits into eight bytes: a step is one
+// load, which the next step's address waits for. Every node also knows the longest token that begins
+// its string, so a walk remembers nothing on its way.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "prunedbpe/types.hpp"
+
+namespace prunedbpe {
+
+class TokenTrie {
+public:
+    static constexpr std::uint32_t none = (1u << 28) - 1;
+
+    /// All 256 bytes are tokens, so something always matches.
+    explicit TokenTrie(std::span<const Merge> merges);
+
+    /// Rank of the longest token that [at, end) begins with; needs at < end.
+    std::uint32_t longest(const char* at, const char* end) const {
+        std::uint64_t node;
+        if (end - at >= 2) [[likely]] {
+            // The first two steps at once. Text keeps to few pairs of bytes, which stay in the cache.
+            const auto first = static_cast<unsigned char>(at[0]), second = static_cast<unsigned char>(at[1]);
+            const std::uint32_t start = starts_[first << 8 | second];
+            node = nodes_[start & 0x7FFFFFFF];
+            if (start >> 31) return static_cast<std::uint32_t>(node >> longest_shift);
+            at += 2;
+        } else {
+            return static_cast<unsigned char>(*at);
+        }
+        while (at < end) {
+            const auto byte = static_cast<unsigned char>(*at++);
+            const std::uint64_t child = nodes_[base_of(node) ^ byte];
+            if (label_of(child) != byte) break;
+            node = child;
+        }
+        return static_cast<std::uint32_t>(node >> longest_shift);
+    }
+
+    /// By rank, the longest token that is a proper prefix of the token, or `none` for a byte.
+    const std::vector<std::uint32_t>& shorter() const { return shorter_; }
+
+private:
+    static constexpr std::uint32_t root = 0;
+    // From the low bits: base 27, label 9 (a byte, or no_label in a free slot), longest token 28.
+    static constexpr int base_bits = 27, longest_shift = 36;
+    static constexpr std::uint64_t no_label = 256;
+
+    static std::size_t base_of(std::uint64_t node) { return node & ((1u << base_bits) - 1); }
+    static std::uint64_t label_of(std::uint64_t node) { return node >> base_bits & 0x1FF; }
+
+    std::vector<std::uint64_t> nodes_;
+    std::vector<std::uint32_t> starts_;  // by the first two bytes: the node, or 2^31 + that of the first alone
+    std::vector<std::uint32_t> shorter_;
+};
+
+}  // namespace prunedbpe
