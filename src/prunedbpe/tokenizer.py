@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -324,7 +324,6 @@ class Tokenizer(TiktokenMethods):
             errors: What becomes of bytes that are not UTF-8, as in :meth:`bytes.decode`:
                 ``replace`` by U+FFFD, ``strict`` raises, ``ignore``, ``backslashreplace``.
         """
-        text: str
         try:
             if isinstance(ids, np.ndarray):
                 text = self._decoder.decode_array_text(_as_uint32(ids), errors)
@@ -332,7 +331,7 @@ class Tokenizer(TiktokenMethods):
                 text = self._decoder.decode_text(ids, errors)
         except (IndexError, TypeError) as error:
             raise _no_ids(error) from None
-        return text
+        return cast("str", text)
 
     def decode_batch(self, batch: Iterable[TokenIds], *, errors: str = "replace") -> list[str]:
         """Decode many lists of ids."""

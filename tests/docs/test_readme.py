@@ -2,7 +2,8 @@
 
 Every page gets a folder of its own with some text in ``texts/``. Blocks marked ``python`` share
 their names; blocks marked ``sh`` are run by bash with the installed ``prunedbpe``. What is not
-meant to run (installing, output) is marked otherwise.
+meant to run (installing, output) is marked otherwise. A page whose figures come from a large corpus
+makes what its blocks need from small text, in a comment ``prepare``.
 """
 
 import importlib.util
@@ -44,6 +45,9 @@ def test_blocks_run(page: Path, page_folder: Path) -> None:
     for package in needs[1].split(", ") if needs else ():
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
+    prepare = re.search(r"^<!-- prepare:\n(.*?)-->$", text, re.MULTILINE | re.DOTALL)
+    if prepare:
+        run_shell(prepare[1], f"{page.name}, prepare")
     names: dict[str, object] = {"__name__": "__page__"}
     blocks = list(BLOCK.finditer(text))
     assert blocks, "a page without a block that runs"

@@ -17,6 +17,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
@@ -109,8 +110,8 @@ def _read_quickly(folder: Path) -> Vocabulary | None:
         part = _core.read_vocabulary_lines(data, first_id)
         if part is None:
             return None
-        parts.append(part)
-        first_id += len(part[2])
+        parts.append(cast("tuple[Any, ...]", part))
+        first_id += len(parts[-1][2])
     vocab_size = len(parts[0][2])
     lefts, rights, ranks = (np.concatenate([part[i] for part in parts]) for i in range(3))
     flat = np.concatenate([part[3] for part in parts])
