@@ -2,22 +2,40 @@
 
 namespace prunedbpe {
 
-Signatures::Signatures(std::span<const Merge> merges) : follows(byte_count + merges.size()), starts(follows.size()) {
-    std::vector<unsigned char> first_byte(follows.size());
-    const auto bit = [&](std::uint32_t rank) {
+std::vector<Signature> make_signatures(std::span<const Merge> merges) {
+    std::vector<Signature> signatures(byte_count + merges.size());
+    std::vector<unsigned char> first_byte(signatures.size());
+    const auto merge_of = [&](std::size_t rank) { return merges[rank - byte_count]; };
+    for (std::uint32_t rank = 0; rank < signatures.size(); ++rank) {
+        first_byte[rank] = rank < byte_count ? static_cast<unsigned char>(rank) : first_byte[raw(merge_of(rank).left)];
+    }
+    const auto end_bit = [](std::uint32_t rank) { return 1u << (hash_key(rank) >> 59); };
+    const auto start_bit = [&](std::uint32_t rank) {
         // What begins inside a character is one class: it meets no token that begins with a character.
         const bool is_inside = (first_byte[rank] & 0xC0) == 0x80;
-        return std::uint64_t{1} << (is_inside ? 63 : hash_key(rank) % 63);
+        return 1u << (is_inside ? 31 : (hash_key(rank) >> 32) % 31);
     };
-    const auto merge_of = [&](std::size_t rank) { return merges[rank - byte_count]; };
-    for (std::uint32_t rank = 0; rank < follows.size(); ++rank) {
-        first_byte[rank] = rank < byte_count ? static_cast<unsigned char>(rank) : first_byte[raw(merge_of(rank).left)];
-        starts[rank] = bit(rank) | (rank < byte_count ? 0 : starts[raw(merge_of(rank).left)]);
+    // In rank order: when a token is made, what its parts were joined to so far came before it.
+    std::vector<std::uint32_t> joined_right(signatures.size()), joined_left(signatures.size());
+    for (std::uint32_t rank = 0; rank < signatures.size(); ++rank) {
+        Signature& made = signatures[rank];
+        made.ends = end_bit(rank);
+        made.starts = start_bit(rank);
+        if (rank < byte_count) continue;
+        const std::uint32_t left = raw(merge_of(rank).left), right = raw(merge_of(rank).right);
+        made.ends |= signatures[right].ends;
+        made.starts |= signatures[left].starts;
+        // To the left of an equal merge the crossing one is first, so for beginnings it counts itself.
+        joined_left[right] |= end_bit(left);
+        made.follows = signatures[right].follows | joined_right[right];
+        made.precedes = signatures[left].precedes | joined_left[left];
+        joined_right[left] |= start_bit(right);
     }
-    for (const Merge& merge : merges) follows[raw(merge.left)] |= bit(raw(merge.right));
-    for (std::size_t rank = byte_count; rank < follows.size(); ++rank) {
-        follows[rank] |= follows[raw(merge_of(rank).right)];
+    for (std::size_t rank = 0; rank < signatures.size(); ++rank) {
+        signatures[rank].follows |= joined_right[rank];
+        signatures[rank].precedes |= joined_left[rank];
     }
+    return signatures;
 }
 
 Adjacency::Adjacency(const MergeLookup& lookup, std::span<const Merge> merges)

@@ -17,15 +17,24 @@
 
 namespace prunedbpe {
 
-/// Sets of tokens as 64 bits, for a quick answer that is often enough: if no merge joins an end of the
-/// left token (the token, its right part, the right part of that, ...) with a beginning of the right
-/// one (the token, its left part, ...), nothing can cross their boundary.
-struct Signatures {
-    std::vector<std::uint64_t> follows;  // by rank: what merges with one of its ends
-    std::vector<std::uint64_t> starts;   // by rank: its beginnings
+/// Sets of tokens as 32 bits each, for a quick answer that is often enough. A merge can cross the boundary
+/// of two tokens only if it joins an end of the left one (the token, its right part, the right part of
+/// that, ...) with a beginning of the right one (the token, its left part, ...), and comes before both are
+/// taken up into the next larger end and beginning.
+struct Signature {
+    std::uint32_t ends = 0;
+    std::uint32_t starts = 0;
+    std::uint32_t follows = 0;   // what joins one of its ends before that is taken up
+    std::uint32_t precedes = 0;  // what joins one of its beginnings before that is taken up
 
-    explicit Signatures(std::span<const Merge> merges);
+    bool surely_allows(const Signature& right) const {
+        // Not `||`: both tests cost less than guessing wrong whether the second is needed.
+        return ((follows & right.starts) == 0) | ((ends & right.precedes) == 0);
+    }
 };
+
+/// By rank.
+std::vector<Signature> make_signatures(std::span<const Merge> merges);
 
 class Adjacency {
 public:

@@ -45,7 +45,7 @@ struct ManyRanks {
 
 Backtracker::Backtracker(const MergeLookup& lookup, std::span<const Merge> merges, const Expansions& expansions)
     : trie_(merges), adjacency_(lookup, merges), expansions_(expansions) {
-    const Signatures signatures(merges);
+    const std::vector<Signature> signatures = make_signatures(merges);
     tokens_.reserve(expansions.size());
     for (std::uint32_t rank = 0; rank < expansions.size(); ++rank) {
         std::uint32_t length = 1;
@@ -54,7 +54,7 @@ Backtracker::Backtracker(const MergeLookup& lookup, std::span<const Merge> merge
             length = tokens_[raw(merge.left)].length + tokens_[raw(merge.right)].length;
         }
         const auto ids = expansions[rank];
-        tokens_.push_back({signatures.follows[rank], signatures.starts[rank], length, trie_.shorter()[rank], ids.size() == 1 ? ids[0] : internal});
+        tokens_.push_back({signatures[rank], length, trie_.shorter()[rank], ids.size() == 1 ? ids[0] : internal});
     }
 }
 
@@ -100,21 +100,21 @@ void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks
     const char* at = begin;
     const Token* const tokens = tokens_.data();
     std::uint32_t last = TokenTrie::none;
-    std::uint64_t follows = 0;  // those of the last token; before the first, anything may begin
+    Signature signature;  // of the last token; before the first, anything may begin
     std::uint32_t rank = trie_.longest(at, end);
     while (true) {
         const Token* token = nullptr;
         for (; rank != TokenTrie::none; rank = token->shorter) {
             token = tokens + rank;
             const auto stop = static_cast<std::size_t>(at - begin) + token->length;
-            if (!dead_ends[stop] && ((follows & token->starts) == 0 || adjacency_.allows(last, rank))) break;
+            if (!dead_ends[stop] && (signature.surely_allows(token->signature) || adjacency_.allows(last, rank))) break;
         }
         if (rank != TokenTrie::none) {
             ranks.push(rank);
             at += token->length;
             if (at == end) return;
             last = rank;
-            follows = token->follows;
+            signature = token->signature;
             rank = trie_.longest(at, end);
         } else {
             // No token may follow here: take the last one back and go on with the next shorter one.
@@ -124,7 +124,7 @@ void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks
             at -= tokens[last].length;
             ranks.pop();
             last = ranks.is_empty() ? TokenTrie::none : ranks.last();
-            follows = ranks.is_empty() ? 0 : tokens[last].follows;
+            signature = ranks.is_empty() ? Signature{} : tokens[last].signature;
         }
     }
 }

@@ -41,8 +41,7 @@ public:
 private:
     /// What a step needs to know of a token, in one place of the cache.
     struct alignas(32) Token {
-        std::uint64_t follows;  // signature of what merges with its end, see adjacency.hpp
-        std::uint64_t starts;   // signature of its beginnings
+        Signature signature;
         std::uint32_t length;   // bytes
         std::uint32_t shorter;  // the longest token that is a proper prefix, or none
         std::uint32_t id;       // or `internal`

@@ -77,8 +77,19 @@ Bits permuted(const Bits& bits, unsigned byte) {
 /// Finds places for children in blocks of 256 slots; a base and all its children share a block.
 class SlotFinder {
 public:
-    /// A base no node has, whose slots for `bytes` are free; takes them.
-    std::size_t take(std::span<const unsigned char> bytes) {
+    /// A base no node has, whose slots for `bytes` are free; takes them. An only child goes into the cache
+    /// line of its parent if it can: long tokens end in chains of such nodes.
+    std::size_t take(std::span<const unsigned char> bytes, std::size_t parent_slot) {
+        if (bytes.size() == 1 && !blocks_.empty()) {
+            const std::size_t block = parent_slot / 256, line = parent_slot % 256 / 8 * 8;
+            for (std::size_t slot = line; slot < line + 8; ++slot) {
+                const std::size_t base = slot ^ bytes[0];
+                if ((blocks_[block].free_slots[slot >> 6] >> (slot & 63) & 1) &&
+                    (blocks_[block].free_bases[base >> 6] >> (base & 63) & 1)) {
+                    return occupy(block, static_cast<unsigned>(base), bytes);
+                }
+            }
+        }
         // Only the newest blocks are tried: older ones are nearly full, and trying costs time.
         const std::size_t tried = 2, first = blocks_.size() > tried ? blocks_.size() - tried : 0;
         for (std::size_t block = first; block < blocks_.size(); ++block) {
@@ -96,7 +107,7 @@ public:
         blocks_.back().free_slots.fill(~std::uint64_t{0});
         blocks_.back().free_bases.fill(~std::uint64_t{0});
         if (blocks_.size() == 1) blocks_[0].free_slots[0] &= ~std::uint64_t{1};  // slot 0 is the root
-        return take(bytes);
+        return take(bytes, parent_slot);
     }
 
     std::size_t slot_count() const { return blocks_.size() * 256; }
@@ -171,15 +182,20 @@ TokenTrie::TokenTrie(std::span<const Merge> merges) : shorter_(byte_count + merg
     std::vector<std::uint32_t> slot(nodes, root);
     std::vector<std::uint32_t> bases(nodes, 0);
     std::vector<unsigned char> labels;
-    for (std::size_t node = 0; node < nodes; ++node) {
+    // Depth first, so that the nodes of one token come to stand close together.
+    std::vector<std::uint32_t> pending{0};
+    while (!pending.empty()) {
+        const std::uint32_t node = pending.back();
+        pending.pop_back();
         labels.clear();
         for (std::size_t i = first_child[node]; i < first_child[node + 1]; ++i) {
             labels.push_back(trie.edges[children[i]].byte);
         }
         if (labels.empty()) continue;
-        bases[node] = static_cast<std::uint32_t>(finder.take(labels));
+        bases[node] = static_cast<std::uint32_t>(finder.take(labels, slot[node]));
         for (std::size_t i = first_child[node]; i < first_child[node + 1]; ++i) {
             slot[children[i]] = bases[node] ^ trie.edges[children[i]].byte;
+            pending.push_back(children[i]);
         }
     }
     const std::size_t empty_block = finder.slot_count();

@@ -6,26 +6,26 @@
 namespace prunedbpe {
 namespace {
 
-/// Copies ASCII characters, 16 at a time; stops where fewer are left or others come.
+/// Copies characters up to the first one outside ASCII, 16 at a time.
 template <class Unit>
 void copy_ascii(const Unit*& at, const Unit* end, char*& out) {
     for (; end - at >= 16; at += 16, out += 16) {
         Unit all = 0;
         for (int i = 0; i < 16; ++i) all = static_cast<Unit>(all | at[i]);
-        if (all >= 0x80) return;
+        if (all >= 0x80) break;
         for (int i = 0; i < 16; ++i) out[i] = static_cast<char>(at[i]);
     }
+    while (at < end && *at < 0x80) *out++ = static_cast<char>(*at++);
 }
 
 template <class Unit>
 char* write_utf8(const Unit* at, const Unit* end, char* out) {
     while (at < end) {
-        if (*at < 0x80) copy_ascii(at, end, out);
-        if (at == end) break;
         const std::uint32_t c = *at++;
         // Each branch writes the same way for a whole run of a script, so the guess is mostly right.
         if (c < 0x80) {
             *out++ = static_cast<char>(c);
+            copy_ascii(at, end, out);
         } else if (c < 0x800) {
             out[0] = static_cast<char>(0xC0 | c >> 6);
             out[1] = static_cast<char>(0x80 | (c & 0x3F));
