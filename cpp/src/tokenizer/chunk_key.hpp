@@ -23,11 +23,12 @@ struct Ramp {
 
 /// The chunk [at, at + size) of a text that ends at `end`, padded with zeros to whole words. Where the
 /// text goes on far enough it is loads and masks of fixed size; size may not exceed 8 * words.
-template <std::size_t words>
+/// `roomy` tells that it does go on.
+template <std::size_t words, bool roomy = false>
 inline void load_padded(const char* at, std::size_t size, const char* end, std::uint64_t (&key)[words]) {
     constexpr std::size_t width = 8 * words;
     static constexpr Ramp<width> ramp;
-    if (end - at >= static_cast<std::ptrdiff_t>(width)) [[likely]] {
+    if (roomy || end - at >= static_cast<std::ptrdiff_t>(width)) [[likely]] {
         const char* const mask = reinterpret_cast<const char*>(ramp.bytes) + width - size;
         for (std::size_t i = 0; i < words; ++i) key[i] = load_64(at + 8 * i) & load_64(mask + 8 * i);
     } else {
@@ -43,9 +44,10 @@ struct ShortKey {
     std::uint64_t low = 0;
     std::uint32_t high = 0;
 
+    template <bool roomy = false>
     static ShortKey of(const char* at, std::size_t size, const char* end) {
         std::uint64_t words[2];
-        load_padded(at, size, end, words);
+        load_padded<2, roomy>(at, size, end, words);
         return {words[0], static_cast<std::uint32_t>(words[1] | size << 24)};
     }
 

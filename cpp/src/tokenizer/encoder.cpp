@@ -30,18 +30,27 @@ struct Encoder::Parts {
     /// The scanner is known when this is compiled, and becomes part of the loop.
     template <NextChunk next_chunk>
     void encode_text_with(std::string_view text, Workspace& work, IdBuffer& ids) const {
-        const char* at = text.data();
-        const char* const end = at + text.size();
-        while (at < end) {
+        const char* const end = text.data() + text.size();
+        const char* const roomy_end = text.size() > 16 ? end - 16 : text.data();
+        const char* const at = encode_until<next_chunk, true>(text.data(), roomy_end, end, work, ids);
+        encode_until<next_chunk, false>(at, end, end, work, ids);
+    }
+
+    /// Encodes the chunks of a text that begin before `limit`; returns where they end. If `roomy`, 16 bytes
+    /// may be read from every place before `limit`.
+    template <NextChunk next_chunk, bool roomy>
+    const char* encode_until(const char* at, const char* limit, const char* end, Workspace& work,
+                             IdBuffer& ids) const {
+        while (at < limit) {
             // A token has at least a byte: with room for a part of the text, no chunk in it needs a check.
             constexpr std::ptrdiff_t part = 1 << 14;
-            const char* const part_end = end - at > part ? at + part : end;
+            const char* const part_end = limit - at > part ? at + part : limit;
             std::uint32_t* out = ids.room(part + slack);
             do {
                 const char* const stop = next_chunk(at, end);
                 const auto size = static_cast<std::size_t>(stop - at);
                 if (size <= ChunkCache::longest_chunk) [[likely]] {
-                    out = write_chunk(at, size, end, work, out);
+                    out = write_chunk<roomy>(at, size, end, work, out);
                 } else {
                     ids.advance_to(out);
                     backtracker.encode({at, size}, work.backtracking, ids);
@@ -51,16 +60,18 @@ struct Encoder::Parts {
             } while (at < part_end);
             ids.advance_to(out);
         }
+        return at;
     }
 
     /// What the last chunk of a part may write beyond it.
     static constexpr std::size_t slack = ChunkCache::longest_chunk + ChunkCache::most_ids;
 
     /// Writes the ids of a chunk of at most 31 bytes, in a text that ends at `end`; returns their end.
+    template <bool roomy = false>
     std::uint32_t* write_chunk(const char* at, std::size_t size, const char* end, Workspace& work,
                                std::uint32_t* out) const {
         if (size <= ShortKey::capacity) [[likely]] {
-            *out = tokens.find(ShortKey::of(at, size, end));
+            *out = tokens.find(ShortKey::of<roomy>(at, size, end));
             if (*out != TokenTable::none) [[likely]] return out + 1;
         }
         return write_cached(at, size, end, work, out);
