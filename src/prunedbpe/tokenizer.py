@@ -51,6 +51,9 @@ class Tokenizer(TiktokenMethods):
     'the hat'
     """
 
+    # A tokenizer that cuts text in a way of its own cannot hand whole texts to the native encoder.
+    _batches_natively = True
+
     def __init__(
         self,
         vocabulary: Vocabulary,
@@ -208,9 +211,12 @@ class Tokenizer(TiktokenMethods):
     ) -> list[list[int]]:
         """Encode many texts on many threads; as :meth:`encode` of each, with ``seed + i``."""
         texts = list(texts)
-        if self.pretokenizer.is_native and not allowed_special and 0.0 <= dropout <= 1.0:
+        for text in texts if disallowed_special else ():
+            refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
+        one_by_one = allowed_special or segmentation != "rank" or not 0.0 <= dropout <= 1.0
+        if self._batches_natively and self.pretokenizer.is_native and not one_by_one:
             encode = self._encoder.encode_batch_to_lists
-            settings = dropout, seed & 0xFFFFFFFFFFFFFFFF, threads or 0
+            settings = dropout, seed & 0xFFFFFFFFFFFFFFFF, thread_count(threads)
             lists: list[list[int]]
             try:
                 lists = encode(texts, *settings)

@@ -101,6 +101,8 @@ class ImportedTokenizer(Tokenizer):
         origin: Where it comes from, saved with it.
     """
 
+    _batches_natively = False
+
     def __init__(
         self,
         vocabulary: ForeignVocabulary,
@@ -269,6 +271,10 @@ class ImportedTokenizer(Tokenizer):
             if len(bad):
                 raise PrunedBPEError(f"cannot decode: no token has the id {int(bad[0])}")
         return super().decode_bytes(ids)
+
+    def decode(self, ids: TokenIds, *, errors: str = "replace") -> str:
+        """The text that ids spell; as :meth:`Tokenizer.decode`, ids nobody has are refused."""
+        return self.decode_bytes(ids).decode("utf-8", errors)
 
     @cached_property
     def _holes(self) -> Int64Array:
