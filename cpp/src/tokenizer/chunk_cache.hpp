@@ -63,6 +63,8 @@ public:
         const std::uint64_t hash = mix(mix(words[0] ^ 0x9E3779B97F4A7C15, words[1] ^ 0xD6E8FEB86659FD93) ^ words[2],
                                        words[3] ^ 0xA0761D6478BD642F);
         question.entry = &entries_[hash >> (64 - bits) << 1];
+        __builtin_prefetch(question.entry);
+        __builtin_prefetch(question.entry + 1);
     }
 
 private:

@@ -36,57 +36,99 @@ struct Encoder::Parts {
         encode_until<next_chunk, false>(at, end, end, work, ids);
     }
 
+    /// Chunks on their way. Each step is done for a whole group before the next step: the tables are larger
+    /// than the fast caches, and so the memory of many chunks is fetched at a time.
+    struct Group {
+        static constexpr std::size_t capacity = 32;
+        struct Chunk {
+            const char* at;
+            ShortKey key;
+            const TokenTable::Entry* entry;
+        };
+        Chunk chunks[capacity + 1];  // the one behind the last tells where that ends
+        std::uint32_t ids[capacity];
+        ChunkCache::Question questions[capacity];
+    };
+
     /// Encodes the chunks of a text that begin before `limit`; returns where they end. If `roomy`, 16 bytes
     /// may be read from every place before `limit`.
     template <NextChunk next_chunk, bool roomy>
     const char* encode_until(const char* at, const char* limit, const char* end, Workspace& work,
                              IdBuffer& ids) const {
+        Group group;
         while (at < limit) {
-            // A token has at least a byte: with room for a part of the text, no chunk in it needs a check.
-            constexpr std::ptrdiff_t part = 1 << 14;
-            const char* const part_end = limit - at > part ? at + part : limit;
-            std::uint32_t* out = ids.room(part + slack);
+            Group::Chunk* chunk = group.chunks;
             do {
                 const char* const stop = next_chunk(at, end);
-                const auto size = static_cast<std::size_t>(stop - at);
-                if (size <= ChunkCache::longest_chunk) [[likely]] {
-                    out = write_chunk<roomy>(at, size, end, work, out);
-                } else {
-                    ids.advance_to(out);
-                    backtracker.encode({at, size}, work.backtracking, ids);
-                    out = ids.room(part + slack);
-                }
+                add_chunk<roomy>(at, stop, end, *chunk++);
                 at = stop;
-            } while (at < part_end);
-            ids.advance_to(out);
+            } while (at < limit && chunk < group.chunks + Group::capacity);
+            chunk->at = at;
+            append_group(group, static_cast<std::size_t>(chunk - group.chunks), end, work, ids);
         }
         return at;
     }
 
-    /// What the last chunk of a part may write beyond it.
-    static constexpr std::size_t slack = ChunkCache::longest_chunk + ChunkCache::most_ids;
-
-    /// Writes the ids of a chunk of at most 31 bytes, in a text that ends at `end`; returns their end.
+    /// Step 1: find the place of the chunk [at, stop) among the tokens.
     template <bool roomy = false>
-    std::uint32_t* write_chunk(const char* at, std::size_t size, const char* end, Workspace& work,
-                               std::uint32_t* out) const {
+    void add_chunk(const char* at, const char* stop, const char* end, Group::Chunk& chunk) const {
+        const auto size = static_cast<std::size_t>(stop - at);
+        chunk.at = at;
         if (size <= ShortKey::capacity) [[likely]] {
-            *out = tokens.find(ShortKey::of<roomy>(at, size, end));
-            if (*out != TokenTable::none) [[likely]] return out + 1;
+            const ShortKey key = ShortKey::of<roomy>(at, size, end);
+            const TokenTable::Entry* const entry = tokens.find(key);
+            __builtin_prefetch(entry);
+            // Field by field: a struct put together first and then copied waits for its own stores.
+            chunk.key.low = key.low;
+            chunk.key.high = key.high;
+            chunk.entry = entry;
+        } else {
+            chunk.key.high = ~0u;  // of no token
+            chunk.entry = tokens.any_entry();
         }
-        return write_cached(at, size, end, work, out);
     }
 
-    [[gnu::noinline]] std::uint32_t* write_cached(const char* at, std::size_t size, const char* end, Workspace& work,
-                                                  std::uint32_t* out) const {
-        ChunkCache::Question question;
-        work.cache.ask(at, size, end, question);
+    void append_group(Group& group, std::size_t count, const char* end, Workspace& work, IdBuffer& ids) const {
+        // Step 2: look there. For what is no token, find the place in the cache.
+        ChunkCache::Question* question = group.questions;
+        for (std::size_t i = 0; i < count; ++i) {
+            const Group::Chunk& chunk = group.chunks[i];
+            group.ids[i] = chunk.entry->id_of(chunk.key);
+            if (group.ids[i] == TokenTable::none) [[unlikely]] {
+                const auto size = static_cast<std::size_t>(group.chunks[i + 1].at - chunk.at);
+                if (size <= ChunkCache::longest_chunk) work.cache.ask(chunk.at, size, end, *question++);
+            }
+        }
+        // Step 3: look there, and split what is not in the cache either.
+        question = group.questions;
+        constexpr std::size_t room = Group::capacity + ChunkCache::longest_chunk;
+        std::uint32_t* out = ids.room(room);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (group.ids[i] != TokenTable::none) [[likely]] {
+                *out++ = group.ids[i];
+                continue;
+            }
+            const char* const at = group.chunks[i].at;
+            const std::string_view chunk(at, static_cast<std::size_t>(group.chunks[i + 1].at - at));
+            if (chunk.size() <= ChunkCache::longest_chunk) {
+                ids.advance_to(write_cached(chunk, *question++, out));
+            } else {
+                ids.advance_to(out);
+                backtracker.encode(chunk, work.backtracking, ids);
+            }
+            out = ids.room(room);
+        }
+        ids.advance_to(out);
+    }
+
+    /// Writes the ids of a chunk of at most 31 bytes; returns their end.
+    std::uint32_t* write_cached(std::string_view chunk, ChunkCache::Question& question, std::uint32_t* out) const {
         if (question.is_answered()) {
             // Seven ids always, and on by as many as count: cheaper than a loop.
             std::memcpy(out, question.entry->ids, sizeof question.entry->ids);
             return out + question.entry->count;
         }
-        std::uint32_t* const stop = backtracker.encode_short({at, size}, out);
+        std::uint32_t* const stop = backtracker.encode_short(chunk, out);
         question.answer({out, stop});
         return stop;
     }
@@ -148,19 +190,25 @@ void Encoder::encode_chunks(std::string_view text, std::span<const std::int64_t>
     std::uint64_t state = dropout.seed;
     const char* at = text.data();
     const char* const end = at + text.size();
+    Parts::Group group;
+    std::size_t count = 0;
     for (const std::int64_t chunk_end : ends) {
         const char* const stop = text.data() + chunk_end;
-        const auto size = static_cast<std::size_t>(stop - at);
-        if (size == 0) continue;
+        if (stop == at) continue;
         if (dropout.probability != 0) {
-            parts_->append_dropout({at, size}, dropout.probability, state, *work, ids);
-        } else if (size <= ChunkCache::longest_chunk) {
-            ids.advance_to(parts_->write_chunk(at, size, end, *work, ids.room(Parts::slack)));
+            parts_->append_dropout({at, stop}, dropout.probability, state, *work, ids);
         } else {
-            parts_->backtracker.encode({at, size}, (*work).backtracking, ids);
+            parts_->add_chunk(at, stop, end, group.chunks[count++]);
+            if (count == Parts::Group::capacity) {
+                group.chunks[count].at = stop;
+                parts_->append_group(group, count, end, *work, ids);
+                count = 0;
+            }
         }
         at = stop;
     }
+    group.chunks[count].at = at;
+    parts_->append_group(group, count, end, *work, ids);
 }
 
 EncodedBatch Encoder::encode_batch(std::span<const UnicodeText> texts, const Dropout& dropout,

@@ -20,21 +20,28 @@ public:
 
     TokenTable(const Expansions& expansions, const TokenStrings& strings);
 
-    /// The id of the token, or `none`: longer than 11 bytes, internal, or no token.
-    std::uint32_t find(const ShortKey& key) const {
-        const std::uint64_t hash = key.hash();
-        const Entry& entry = entries_[place(hash, displacements_[hash >> group_shift_])];
-        return ((entry.low ^ key.low) | (entry.high ^ key.high)) == 0 ? entry.id : none;
-    }
-
-private:
     struct Entry {  // four to a cache line
         std::uint64_t low = 0;
         std::uint32_t high = 0;  // no key has 0: the entry is free
         std::uint32_t id = none;
+
+        /// The id, if it is the token asked for, or `none`.
+        std::uint32_t id_of(const ShortKey& key) const {
+            return ((low ^ key.low) | (high ^ key.high)) == 0 ? id : none;
+        }
     };
     static_assert(sizeof(Entry) == 16);
 
+    /// The only entry that may hold the token; not all tokens have one (longer than 11 bytes, internal).
+    const Entry* find(const ShortKey& key) const {
+        const std::uint64_t hash = key.hash();
+        return &entries_[place(hash, displacements_[hash >> group_shift_])];
+    }
+
+    /// For what has no key.
+    const Entry* any_entry() const { return entries_.data(); }
+
+private:
     std::size_t place(std::uint64_t hash, std::uint32_t displacement) const {
         return hash * (2 * displacement + 1) >> place_shift_;
     }
