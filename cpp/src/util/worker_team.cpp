@@ -37,11 +37,18 @@ WorkerTeam::WorkerTeam(unsigned size) {
     if (size == 0) size = cores;
     has_own_cores_ = size <= cores;
     errors_.resize(size);
-    for (unsigned worker = 1; worker < size; ++worker) threads_.emplace_back([this] { work(); });
+    try {
+        for (unsigned worker = 1; worker < size; ++worker) threads_.emplace_back([this] { work(); });
+    } catch (...) {
+        end();  // the system would not start so many: those that run must not outlive the team
+        throw;
+    }
 }
 
-WorkerTeam::~WorkerTeam() {
-    ending_ = true;
+WorkerTeam::~WorkerTeam() { end(); }
+
+void WorkerTeam::end() {
+    ending_.store(true);
     round_.fetch_add(1);
     round_.notify_all();
     for (std::thread& thread : threads_) thread.join();
@@ -84,8 +91,10 @@ void WorkerTeam::take_parts(std::uint32_t round) {
 void WorkerTeam::work() {
     for (std::uint32_t seen = 0;;) {
         wait_for_change(round_, seen, has_own_cores_);
-        if (ending_) return;
+        // The round first: it goes up after `ending_` is set, so whoever sees the last round sees the
+        // end too. Asked the other way round, the end could slip in between, and be waited for.
         seen = round_.load();
+        if (ending_.load()) return;
         take_parts(seen);
     }
 }

@@ -30,6 +30,7 @@ public:
 
 private:
     void work();
+    void end();
     /// Does parts of the job of `round` until none is left to take.
     void take_parts(std::uint32_t round);
 
@@ -40,7 +41,7 @@ private:
     std::atomic<std::uint64_t> next_{0};     // round in the high half, next part to take in the low one
     std::atomic<std::uint32_t> unfinished_{0};  // parts of this round that are not done
     bool has_own_cores_ = true;  // more threads than cores must not keep each other waiting
-    bool ending_ = false;
+    std::atomic<bool> ending_{false};
 };
 
 /// Part `index` of `parts` nearly equal contiguous parts of [0, count).
