@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -92,38 +93,51 @@ nb::list to_lists(Encoder& encoder, const EncodedBatch& lists) {
                               .c_str());
 }
 
-/// The bytes of a list or tuple of ints. Ids are read in blocks that stay in the cache.
-std::string decode_sequence(const Decoder& decoder, nb::handle ids) {
-    const nb::object sequence = nb::steal(PySequence_Fast(ids.ptr(), "token ids must be a sequence"));
-    if (!sequence.is_valid()) throw nb::python_error();
-    std::string text;
-    std::uint32_t block[4096];
-    const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence.ptr()));
-    for (std::size_t begin = 0; begin < count; begin += std::size(block)) {
-        const std::size_t size = std::min(std::size(block), count - begin);
-        PyObject** const items = PySequence_Fast_ITEMS(sequence.ptr()) + begin;
-        for (std::size_t i = 0; i < size; ++i) block[i] = read_token_id(items[i]);
-        const std::size_t done = decoder.decode({block, size}, text);
-        if (done < size) raise_unknown_id(items[done], begin + done, decoder);
+/// Token ids out of a list, a tuple or another sequence of ints; ids that cannot be are no_token_id.
+std::vector<std::uint32_t> read_ids(nb::handle sequence) {
+    const nb::object fast = nb::steal(PySequence_Fast(sequence.ptr(), "they must be a sequence"));
+    if (!fast.is_valid()) throw nb::python_error();
+    std::vector<std::uint32_t> ids(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(fast.ptr())));
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        // Asked for each time: turning one that is no int into an id runs code that may change the list.
+        if (i >= static_cast<std::size_t>(PySequence_Fast_GET_SIZE(fast.ptr()))) {
+            throw nb::value_error("the list of ids changed while it was read");
+        }
+        ids[i] = read_token_id(PySequence_Fast_GET_ITEM(fast.ptr(), static_cast<Py_ssize_t>(i)));
     }
-    return text;
+    return ids;
 }
 
-std::string decode_array(const Decoder& decoder, const InputArray<std::uint32_t>& ids) {
-    std::string text;
-    std::size_t done;
+std::size_t measure(const Decoder& decoder, std::span<const std::uint32_t> ids, nb::handle given) {
+    const Decoder::Measured measured = decoder.measure(ids);
+    if (measured.bad_place < ids.size()) {
+        const nb::object id = nb::steal(PySequence_GetItem(given.ptr(), static_cast<Py_ssize_t>(measured.bad_place)));
+        if (!id.is_valid()) throw nb::python_error();
+        raise_unknown_id(id, measured.bad_place, decoder);
+    }
+    return measured.bytes;
+}
+
+/// The bytes are written where they stay.
+nb::bytes decode_bytes(const Decoder& decoder, std::span<const std::uint32_t> ids, nb::handle given) {
+    const std::size_t size = measure(decoder, ids, given);
+    nb::bytes bytes = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+    if (!bytes.is_valid()) throw nb::python_error();
+    char* const text = PyBytes_AS_STRING(bytes.ptr());
+    nb::gil_scoped_release release;  // nobody else knows the bytes yet
+    decoder.write(ids, {text, size});
+    return bytes;
+}
+
+nb::object decode_text(const Decoder& decoder, std::span<const std::uint32_t> ids, nb::handle given,
+                       const char* errors) {
+    const std::size_t size = measure(decoder, ids, given);
+    const auto text = std::make_unique_for_overwrite<char[]>(size);
     {
         nb::gil_scoped_release release;
-        done = decoder.decode(as_span(ids), text);
+        decoder.write(ids, {text.get(), size});
     }
-    if (done < ids.shape(0)) raise_unknown_id(nb::int_(ids.data()[done]), done, decoder);
-    return text;
-}
-
-nb::bytes as_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-
-nb::object as_str(const std::string& text, const char* errors) {
-    PyObject* const str = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), errors);
+    PyObject* const str = PyUnicode_DecodeUTF8(text.get(), static_cast<Py_ssize_t>(size), errors);
     if (str == nullptr) throw nb::python_error();
     return nb::steal(str);
 }
@@ -232,22 +246,26 @@ void bind_tokenizer(nb::module_& module) {
             },
             "bytes"_a, "offsets"_a)
         .def(
-            "decode", [](const Decoder& decoder, nb::handle ids) { return as_bytes(decode_sequence(decoder, ids)); },
-            "ids"_a, "The bytes of a list of tokens, one after the other.")
+            "decode",
+            [](const Decoder& decoder, nb::handle ids) { return decode_bytes(decoder, read_ids(ids), ids); }, "ids"_a,
+            "The bytes of a list of tokens, one after the other.")
         .def(
             "decode_array",
-            [](const Decoder& decoder, InputArray<std::uint32_t> ids) { return as_bytes(decode_array(decoder, ids)); },
+            [](const Decoder& decoder, nb::handle ids) {
+                return decode_bytes(decoder, as_span(nb::cast<InputArray<std::uint32_t>>(ids)), ids);
+            },
             "ids"_a, "The bytes of an array of tokens, one after the other.")
         .def(
             "decode_text",
             [](const Decoder& decoder, nb::handle ids, const char* errors) {
-                return as_str(decode_sequence(decoder, ids), errors);
+                return decode_text(decoder, read_ids(ids), ids, errors);
             },
-            "ids"_a, "errors"_a, "The same as text.")
+            "ids"_a, "errors"_a, "The same as text.", nb::sig("def decode_text(self, ids: object, errors: str) -> str"))
         .def(
             "decode_array_text",
-            [](const Decoder& decoder, InputArray<std::uint32_t> ids, const char* errors) {
-                return as_str(decode_array(decoder, ids), errors);
+            [](const Decoder& decoder, nb::handle ids, const char* errors) {
+                return decode_text(decoder, as_span(nb::cast<InputArray<std::uint32_t>>(ids)), ids, errors);
             },
-            "ids"_a, "errors"_a, "The same as text.");
+            "ids"_a, "errors"_a, "The same as text.",
+            nb::sig("def decode_array_text(self, ids: object, errors: str) -> str"));
 }

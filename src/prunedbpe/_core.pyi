@@ -110,13 +110,13 @@ class Decoder:
     def decode(self, ids: object) -> bytes:
         """The bytes of a list of tokens, one after the other."""
 
-    def decode_array(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
+    def decode_array(self, ids: object) -> bytes:
         """The bytes of an array of tokens, one after the other."""
 
-    def decode_text(self, ids: object, errors: str) -> object:
+    def decode_text(self, ids: object, errors: str) -> str:
         """The same as text."""
 
-    def decode_array_text(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], errors: str) -> object:
+    def decode_array_text(self, ids: object, errors: str) -> str:
         """The same as text."""
 
 class ShortestEncoder:

@@ -75,9 +75,16 @@ public:
     /// How many ids there are; all are below.
     std::size_t size() const { return tokens_.size(); }
 
-    /// Appends to `text` the bytes of all tokens, one after the other. Returns the place of the first id
-    /// that is not in the vocabulary, where it stops, or ids.size().
-    std::size_t decode(std::span<const std::uint32_t> ids, std::string& text) const;
+    /// How many bytes the tokens spell, or, as `bad_place`, the place of the first id that is not in the
+    /// vocabulary; it is ids.size() if there is none.
+    struct Measured {
+        std::size_t bytes;
+        std::size_t bad_place;
+    };
+    Measured measure(std::span<const std::uint32_t> ids) const;
+
+    /// Writes the bytes of all tokens, one after the other, to `text`, which is as large as measured.
+    void write(std::span<const std::uint32_t> ids, std::span<char> text) const;
 
 private:
     /// A token of up to 15 bytes stands here itself, so that a token costs one cache line.
@@ -89,6 +96,7 @@ private:
     static_assert(sizeof(Token) == 16);
 
     std::vector<Token> tokens_;
+    std::vector<std::uint8_t> lengths_;  // the lengths alone, small enough to stay in the fastest cache
     std::string long_bytes_;
 };
 

@@ -38,18 +38,16 @@ std::vector<Signature> make_signatures(std::span<const Merge> merges) {
     return signatures;
 }
 
-Adjacency::Adjacency(const MergeLookup& lookup, std::span<const Merge> merges)
-    : lookup_(lookup), known_(std::size_t{1} << known_bits) {
+Adjacency::Adjacency(const MergeLookup& lookup, std::span<const Merge> merges) : lookup_(lookup) {
     parts_.reserve(byte_count + merges.size());
     for (std::uint32_t byte = 0; byte < byte_count; ++byte) parts_.push_back({Rank{byte}, Rank{byte}});
     parts_.insert(parts_.end(), merges.begin(), merges.end());
-    for (auto& entry : known_) entry.store(~std::uint64_t{0}, std::memory_order_relaxed);  // no pair
 }
 
 /// Takes back, from the last to the first, the merges that made the two tokens, looking only at what
 /// touches the boundary. At each moment a merge across the boundary must not have come before the one
 /// taken back: neither a lower rank nor, to the left of an equal rank, the same.
-bool Adjacency::unwind(std::uint32_t left, std::uint32_t right) const {
+bool Adjacency::allows(std::uint32_t left, std::uint32_t right) const {
     std::uint32_t limit = MergeLookup::none;  // merges of the past have ranks below it
     while (true) {
         const std::uint32_t across = lookup_.find(left, right);

@@ -7,7 +7,6 @@
 // instead of merging byte by byte. It needs that every token encodes to itself, which Vocabulary checks.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -38,29 +37,15 @@ std::vector<Signature> make_signatures(std::span<const Merge> merges);
 
 class Adjacency {
 public:
+    /// `lookup` must live as long.
     Adjacency(const MergeLookup& lookup, std::span<const Merge> merges);
 
     /// Whether `left` and `right`, both tokens, stay as they are when their bytes are encoded together.
-    bool allows(std::uint32_t left, std::uint32_t right) const {
-        const std::uint64_t pair = std::uint64_t{left} << 32 | right << 1;
-        std::atomic<std::uint64_t>& known = known_[hash_key(pair) >> (64 - known_bits)];
-        const std::uint64_t entry = known.load(std::memory_order_relaxed);
-        if ((entry & ~std::uint64_t{1}) == pair) return entry & 1;
-        const bool allowed = unwind(left, right);
-        known.store(pair | (allowed ? 1 : 0), std::memory_order_relaxed);
-        return allowed;
-    }
+    bool allows(std::uint32_t left, std::uint32_t right) const;
 
 private:
-    // Answers already given, the last one of each place: 512 KB, whatever is encoded. An entry is one
-    // word with its question in it, so threads share it without locks.
-    static constexpr int known_bits = 16;
-
-    bool unwind(std::uint32_t left, std::uint32_t right) const;
-
     const MergeLookup& lookup_;
     std::vector<Merge> parts_;  // by rank; a byte is made of itself
-    mutable std::vector<std::atomic<std::uint64_t>> known_;
 };
 
 }  // namespace prunedbpe

@@ -9,6 +9,12 @@ namespace {
 struct Place {
     std::uint64_t begin;
     std::uint32_t length;
+
+    explicit Place(const char* bytes) {
+        std::memcpy(&begin, bytes, sizeof begin);
+        std::memcpy(&length, bytes + sizeof begin, sizeof length);
+    }
+    Place(std::uint64_t begin_, std::uint32_t length_) : begin(begin_), length(length_) {}
 };
 
 }  // namespace
@@ -23,47 +29,46 @@ Decoder::Decoder(std::span<const std::uint8_t> bytes, std::span<const std::int64
             std::memcpy(token.bytes, begin, length);
             token.length = static_cast<unsigned char>(length);
         } else {
-            const Place place{long_bytes_.size(), static_cast<std::uint32_t>(length)};
+            const Place place(long_bytes_.size(), static_cast<std::uint32_t>(length));
             static_assert(sizeof place.begin + sizeof place.length <= sizeof token.bytes);
             std::memcpy(token.bytes, &place.begin, sizeof place.begin);
             std::memcpy(token.bytes + sizeof place.begin, &place.length, sizeof place.length);
             token.length = Token::is_long;
             long_bytes_.append(reinterpret_cast<const char*>(begin), length);
         }
+        lengths_.push_back(token.length);
     }
 }
 
-std::size_t Decoder::decode(std::span<const std::uint32_t> ids, std::string& text) const {
-    std::size_t size = text.size();
-    std::size_t i = 0;
-    while (i < ids.size()) {
-        // Room for a few thousand short tokens at once: within it no store needs a check.
-        const std::size_t few = std::min<std::size_t>(ids.size() - i, 4096);
-        if (text.size() < size + few * sizeof(Token)) text.resize(size + std::max(few * sizeof(Token), text.size() / 2));
-        char* out = text.data() + size;
-        const std::size_t stop = i + few;
-        for (; i < stop; ++i) {
-            if (ids[i] >= tokens_.size()) [[unlikely]] {
-                text.resize(static_cast<std::size_t>(out - text.data()));
-                return i;
-            }
-            const Token& token = tokens_[ids[i]];
-            if (token.length == Token::is_long) [[unlikely]] break;
-            std::memcpy(out, &token, sizeof token);  // all of it, the rest is overwritten
-            out += token.length;
-        }
-        size = static_cast<std::size_t>(out - text.data());
-        if (i == stop) continue;
-        Place place;
-        std::memcpy(&place.begin, tokens_[ids[i]].bytes, sizeof place.begin);
-        std::memcpy(&place.length, tokens_[ids[i]].bytes + sizeof place.begin, sizeof place.length);
-        text.resize(std::max(text.size(), size + place.length));
-        std::memcpy(text.data() + size, long_bytes_.data() + place.begin, place.length);
-        size += place.length;
-        ++i;
+Decoder::Measured Decoder::measure(std::span<const std::uint32_t> ids) const {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids[i] >= lengths_.size()) [[unlikely]] return {bytes, i};
+        const std::uint8_t length = lengths_[ids[i]];
+        bytes += length != Token::is_long ? length : Place(tokens_[ids[i]].bytes).length;
     }
-    text.resize(size);
-    return ids.size();
+    return {bytes, ids.size()};
+}
+
+void Decoder::write(std::span<const std::uint32_t> ids, std::span<char> text) const {
+    char* out = text.data();
+    char* const end = out + text.size();
+    for (const std::uint32_t id : ids) {
+        const Token& token = tokens_[id];
+        if (token.length != Token::is_long) [[likely]] {
+            // All of it where there is room, whatever its length: the rest is overwritten by the next.
+            if (end - out >= static_cast<std::ptrdiff_t>(sizeof token)) [[likely]] {
+                std::memcpy(out, &token, sizeof token);
+            } else {
+                std::memcpy(out, token.bytes, token.length);
+            }
+            out += token.length;
+        } else {
+            const Place place(token.bytes);
+            std::memcpy(out, long_bytes_.data() + place.begin, place.length);
+            out += place.length;
+        }
+    }
 }
 
 }  // namespace prunedbpe
