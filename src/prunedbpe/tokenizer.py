@@ -262,6 +262,16 @@ class Tokenizer(TiktokenMethods):
             except UnicodeEncodeError:
                 repaired = [_repair(text, surrogates) for text in texts]
                 return self._encoder.encode_batch(repaired, dropout, seed, workers)
+        if (
+            segmentation == "shortest"
+            and self._batches_natively
+            and not (allowed_special or dropout)
+        ):
+            try:
+                return self._shortest.encode_batch(texts, threads=workers)
+            except UnicodeEncodeError:
+                repaired = [_repair(text, surrogates) for text in texts]
+                return self._shortest.encode_batch(repaired, threads=workers)
         lists = [
             self.encode_to_numpy(
                 text,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import prunedbpe
 from prunedbpe import ChunkCounts, learn, reference
-from prunedbpe.errors import SettingsError
+from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.imports.cutting import ForeignCut
 from prunedbpe.imports.tokenizer import ForeignVocabulary, ImportedTokenizer
 from prunedbpe.pretokenize import find_pretokenizer
@@ -75,6 +75,20 @@ def test_shortest_differs_and_knows_special_tokens(tok):
     eos = tok.special_tokens["<_EOS_>"]
     ids = tok.encode("ab<_EOS_>", segmentation="shortest", allowed_special="all")
     assert ids[-1] == eos and tok.decode(ids[:-1]) == "ab"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_batches_are_equal_on_any_number_of_threads(tok, threads):
+    texts = ["", *make_text(3, 90).splitlines(), *strategies.AWKWARD_TEXTS, ""]
+    one_by_one = [tok.encode(text, segmentation="shortest") for text in texts]
+    assert tok.encode_batch(texts, segmentation="shortest", threads=threads) == one_by_one
+    assert tok.encode_batch([], segmentation="shortest", threads=threads) == []
+    with pytest.raises(PrunedBPEError, match="surrogate"):
+        tok.encode_batch(["ab", "\ud800"], segmentation="shortest", threads=threads)
+    ids = tok.encode_batch(
+        ["ab\ud800"], segmentation="shortest", surrogates="replace", threads=threads
+    )
+    assert tok.decode(ids[0]) == "ab\ufffd"
 
 
 @pytest.mark.parametrize(
