@@ -1,8 +1,10 @@
 """``prunedbpe paper``, and its page in a real browser."""
 
+import json
 import re
 import shutil
 import subprocess
+from html import escape, unescape
 
 import pytest
 from cli_helpers import make_text
@@ -11,14 +13,44 @@ BROWSER = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
 
+# Runs inside the page, which stands in a frame: a headless window is never narrower than 500.
 PROBE = """<script>
-const cut = [...document.querySelectorAll("svg text")].filter(t => {
-  const box = t.getBoundingClientRect(), frame = t.ownerSVGElement.getBoundingClientRect();
-  return box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1;
-}).length;
-const loads = performance.getEntriesByType("resource").length;
-document.title = ["probe", document.documentElement.scrollWidth, innerWidth,
-  getComputedStyle(document.body).backgroundColor, cut, loads].join("|");
+const box = e => e.getBoundingClientRect();
+const texts = [...document.querySelectorAll("svg text")];
+const cut = texts.filter(t => {
+  const one = box(t), frame = box(t.ownerSVGElement);
+  return one.left < frame.left - 1 || one.right > frame.right + 1 || one.bottom > frame.bottom + 1;
+});
+const covered = texts.filter(t => texts.some(u => {
+  const a = box(t), b = box(u);
+  return t !== u && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}));
+const channels = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+const light = colour => channels(colour).map(c => c / 255)
+  .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+const paper = getComputedStyle(document.body).backgroundColor;
+const band = getComputedStyle(document.querySelector("thead th")).backgroundColor;
+const contrast = (selector, what, ground) => Math.min(...[...document.querySelectorAll(selector)]
+  .map(e => [light(getComputedStyle(e)[what]), light(ground)].sort((a, b) => b - a))
+  .map(([more, less]) => (more + 0.05) / (less + 0.05)));
+const written = "p, a:not(.skip), th, td, dt, dd, figcaption, summary, code";
+parent.document.title = "probe" + JSON.stringify({
+  scrolls: document.documentElement.scrollWidth > innerWidth,
+  wide: [...document.querySelectorAll("table")].filter(t => {
+    const shut = t.closest("details:not([open])");
+    return !shut && box(t).right > box(t.parentElement).right + 1
+      && getComputedStyle(t.parentElement).overflowX !== "auto";
+  }).length,
+  paper, cut: cut.length, covered: covered.length,
+  smallest: Math.min(...texts.map(t => box(t.ownerSVGElement).width
+    / t.ownerSVGElement.viewBox.baseVal.width * parseFloat(getComputedStyle(t).fontSize))),
+  ink: Math.min(contrast(written, "color", paper), contrast(written, "color", band),
+    contrast("svg text", "fill", paper)),
+  bars: contrast(".bar:not(.light)", "fill", paper),
+  outlines: contrast(".bar.light", "stroke", paper),
+  loads: performance.getEntriesByType("resource").length,
+});
 </script>"""
 
 
@@ -56,14 +88,19 @@ def test_errors(cli, folder, words, message):
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (apt-get install chromium)")
-@pytest.mark.parametrize("width", [500, 1400])  # a headless window is at least 500 wide
+@pytest.mark.parametrize("width", [360, 1400])
 @pytest.mark.parametrize(("scheme", "paper"), [(1, "rgb(255, 255, 255)"), (0, "rgb(13, 17, 23)")])
 def test_the_page_in_a_browser(cli, folder, tmp_path, width, scheme, paper):
     page = folder / "out" / "index.html"
     if not page.is_file():
         test_paper(cli, folder)
-    probed = tmp_path / "probed.html"
-    probed.write_text(page.read_text(encoding="utf-8") + PROBE, encoding="utf-8")
+    inside = escape(page.read_text(encoding="utf-8") + PROBE)
+    frame = tmp_path / "frame.html"
+    frame.write_text(
+        '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+        f'<iframe style="border: 0; width: {width}px; height: 900px" srcdoc="{inside}"></iframe>',
+        encoding="utf-8",
+    )
     done = subprocess.run(
         [
             BROWSER,
@@ -71,19 +108,22 @@ def test_the_page_in_a_browser(cli, folder, tmp_path, width, scheme, paper):
             "--no-sandbox",
             "--disable-gpu",
             f"--user-data-dir={tmp_path}/profile",
-            f"--window-size={width},900",
+            "--window-size=1500,1000",
             f"--blink-settings=preferredColorScheme={scheme}",
             "--dump-dom",
-            probed.as_uri(),
+            frame.as_uri(),
         ],
         capture_output=True,
         timeout=120,
         check=False,
     )
-    found = re.search(r"<title>probe\|(.*?)</title>", done.stdout.decode())
+    found = re.search(r"<title>probe(.*?)</title>", done.stdout.decode())
     if found is None:
         pytest.skip(f"the browser does not run here: {done.stderr.decode()[-300:]}")
-    scroll_width, inner_width, background, cut_labels, loads = found[1].split("|")
-    assert int(scroll_width) <= int(inner_width)  # tables scroll in their boxes, the page does not
-    assert background == paper
-    assert cut_labels == "0" and loads == "0"
+    seen = json.loads(unescape(found[1]))
+    assert not seen["scrolls"] and not seen["wide"]  # tables scroll in their boxes
+    assert seen["paper"] == paper
+    assert not seen["cut"] and not seen["covered"]  # labels of the plots
+    assert seen["smallest"] >= 11  # pixels
+    assert seen["ink"] >= 4.5 and seen["bars"] >= 3 and seen["outlines"] >= 3  # WCAG AA
+    assert not seen["loads"]

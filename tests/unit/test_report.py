@@ -16,6 +16,7 @@ from prunedbpe.errors import SettingsError
 from prunedbpe.pretokenize import pretokenize
 from prunedbpe.report import training as training_module
 from prunedbpe.report.claims import check_claims
+from prunedbpe.report.figures import Series, draw_bars, growth_figures, shortest_figures
 from prunedbpe.report.render import write_report
 from prunedbpe.report.results import (
     STANDARD,
@@ -151,8 +152,36 @@ def test_the_page_is_self_contained_and_labelled(results, tmp_path):
             assert given.get("role") == "img" or given.get("aria-hidden") == "true"
         if given.get("class") == "scroll":
             assert given["tabindex"] == "0" and given["aria-label"]
+    focusable = [g for tag, g in page.tags if tag in ("a", "summary") or "tabindex" in g]
+    assert focusable[0]["class"] == "skip" and {g.get("tabindex", "0") for g in focusable} == {"0"}
     headings = [tag for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
     assert headings[0] == "h1" and set(headings[1:]) == {"h2"}
+
+
+def test_drawings_of_a_figure_share_scale_and_colours(results):
+    drawn = growth_figures(results), shortest_figures(results)
+    for figures in drawn:
+        scales = [re.findall(r'text-anchor="end">([^<]*)<', figure.svg) for figure in figures]
+        assert len(scales[0]) > 2 and all(scale == scales[0] for scale in scales)
+    looks = [{name: look for look, name in figures[0].legend} for figures in drawn]
+    assert looks[0]["40%"] == looks[1]["40%, shortest"] == looks[1]["40%, by rank"].split()[0]
+    assert looks[0]["auto"] == looks[1]["auto, shortest"] != looks[0]["40%"]
+
+
+def test_names_of_places_leave_each_other_room():
+    def written(places):
+        series = [Series("x", [1.0] * len(places), places)]
+        found = re.findall(
+            r'text-anchor="middle">([^<]*)<', draw_bars("a", "t", places, series, "", "").svg
+        )
+        return [name for name in found if name]
+
+    assert written(["8K", "16K"]) == ["8K", "16K"]
+    many = written([f"{n}K" for n in range(2, 62)])
+    assert many[0] == "2K" and sum(map(len, many)) < 40
+    assert written(["a corpus with a very long name", "another one of them, as long"]) == [
+        "a corpus with a …", "another one of t…",
+    ]  # fmt: skip
 
 
 def made(lengths, internal):

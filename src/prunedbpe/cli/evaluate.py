@@ -159,7 +159,7 @@ def _write_plots(rows: Sequence[CorpusEvaluation], folder: Path) -> None:
     def write(file_name: str, title: str, places: list[str], series: list[Series], y: str) -> None:
         figure = draw_bars("plot", title, places, series, "", y)
         with atomic_write(folder / file_name) as file:
-            file.write(as_svg_file(figure, [one.name for one in series]).encode())
+            file.write(as_svg_file(figure).encode())
 
     saved = []
     for name in names[1:]:

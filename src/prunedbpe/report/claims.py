@@ -105,7 +105,7 @@ def _everywhere(
 
 
 def _place(training: str, size: int, corpus: str, policy: str) -> str:
-    return f"{training} → {corpus}, {size}, {policy}"
+    return f"{training} → {corpus}, {size:,}, {policy}"
 
 
 def _gains(results: StudyResults, policies: list[str]) -> Iterator[Check]:
@@ -131,7 +131,7 @@ def _monotone(results: StudyResults) -> Iterator[Check]:
 def _nested(results: StudyResults) -> Iterator[Check]:
     for fact in results.facts:
         if fact.holds_smaller is not None:
-            yield f"{fact.training}, {fact.vocab_size}, {fact.policy}", fact.holds_smaller
+            yield f"{fact.training}, {fact.vocab_size:,}, {fact.policy}", fact.holds_smaller
 
 
 def _growing(results: StudyResults) -> Iterator[Check]:
@@ -140,7 +140,7 @@ def _growing(results: StudyResults) -> Iterator[Check]:
             for smaller, larger in pairwise(results.sizes):
                 before = results.fact(training, smaller, policy).internal
                 after = results.fact(training, larger, policy).internal
-                yield f"{training}, {policy}, {smaller} to {larger}", after >= before
+                yield f"{training}, {policy}, {smaller:,} to {larger:,}", after >= before
 
 
 def _shortest_shorter(results: StudyResults, policies: list[str]) -> Iterator[Check]:

@@ -1,8 +1,9 @@
 """The two figures of a study as SVG, small enough to stand inside a page.
 
 Colours come from the page's style (``var(--series-1)`` and so on), so that one drawing serves light
-and dark. Bars stand in the order of the legend, for who cannot tell the colours apart; a drawing
-tells a screen reader all its numbers.
+and dark; a policy has the same colour in both figures. Bars stand in the order of the legend, for
+who cannot tell the colours apart; a drawing tells a screen reader all its numbers. The drawings of
+one figure share their scale.
 """
 
 from __future__ import annotations
@@ -16,25 +17,37 @@ from importlib.resources import files
 
 from prunedbpe.report.results import STANDARD, StudyResults, percent, share
 
-_WIDTH, _HEIGHT = 460, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 14, 44
+# Between the widths a drawing has on the page, so that text keeps about its size.
+_WIDTH, _HEIGHT = 340, 230
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50, 8, 10, 44
+_LETTER = 8.0  # width of a letter, generously
+_COLOURS = 6
 
 
 @dataclass(frozen=True)
 class Series:
-    """One colour of bars: a value for each place on the x axis, or none."""
+    """One colour of bars: a value for each place on the x axis, or none.
+
+    Attributes:
+        name: What the legend calls it.
+        values: How high the bars are.
+        labels: What a bar says of itself.
+        look: Classes of its bars in the page's style; by its place in the drawing if left out.
+    """
 
     name: str
     values: Sequence[float | None]
     labels: Sequence[str]
+    look: str = ""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with its title and its legend."""
+    """A drawing with its title and its legend: look and name of each series."""
 
     title: str
     svg: str
+    legend: list[tuple[str, str]]
 
 
 class _Drawing:
@@ -64,7 +77,13 @@ class _Drawing:
                 f"{round(value, 6):g}</text>"
             )
             value += self.step
-        for place, name in enumerate(self.places):
+        # Names never run into each other: of many, every second, third, ... is written; long ones
+        # are cut. The description has them all.
+        room = (_WIDTH - _LEFT - _RIGHT) / _LETTER / len(self.places)
+        every = math.ceil(min(max(map(len, self.places)) + 1, 6) / room)
+        letters = int(room * every)
+        for place, name in list(enumerate(self.places))[::every]:
+            name = name if len(name) <= letters else name[: letters - 1] + "…"
             self.parts.append(
                 f'<text x="{self.x(place):.1f}" y="{_HEIGHT - _BOTTOM + 16}" '
                 f'text-anchor="middle">{escape(name)}</text>'
@@ -88,7 +107,7 @@ class _Drawing:
                 left = self.x(place) - room * 0.42 + number * width
                 top, bottom = sorted((self.y(value), zero))
                 self.parts.append(
-                    f'<rect class="bar s{number + 1}" x="{left:.1f}" y="{top:.1f}" '
+                    f'<rect class="bar {one.look or _look(number)}" x="{left:.1f}" y="{top:.1f}" '
                     f'width="{max(width - 1, 1):.1f}" height="{max(bottom - top, 0.5):.1f}">'
                     f"<title>{escape(one.labels[place])}</title></rect>"
                 )
@@ -115,35 +134,16 @@ def _nice(low: float, high: float) -> tuple[float, float, float]:
 
 def growth_figures(results: StudyResults) -> list[Figure]:
     """Figure 1: the gain of more Standard tokens beside the gain of pruning, for each training."""
-    figures = []
-    pruned = [policy for policy in results.policies if policy != STANDARD]
-    for number, training in enumerate(results.trainings):
+    panels = []
+    for training in results.trainings:
         grown = [results.growth_reduction(training, size, training) for size in results.sizes]
-        series = [_percentages(growth_name(results), results, grown)]
-        series += [
-            _percentages(
-                policy,
-                results,
-                [results.reduction(training, size, policy, training) for size in results.sizes],
-            )
-            for policy in pruned
-        ]
-        figures.append(_bar_figure(f"figure-1-{number}", f"Trained on {training}", results, series))
-    return figures
-
-
-def growth_name(results: StudyResults) -> str:
-    """Name of the series of larger Standard vocabularies."""
-    return f"+{results.growth_tokens:,} Standard"
-
-
-def shortest_names(results: StudyResults) -> list[str]:
-    """Names of the series of Figure 2."""
-    compared = [results.thresholds[-1]] + (["auto"] if "auto" in results.policies else [])
-    return [
-        f"{STANDARD}, shortest",
-        *[f"{policy}, {how}" for policy in compared for how in ("by rank", "shortest")],
-    ]
+        series = [_percentages(f"+{results.growth_tokens:,} Standard", results, grown, _look(0))]
+        for number, policy in enumerate(results.policies):
+            if policy != STANDARD:
+                saved = [results.reduction(training, n, policy, training) for n in results.sizes]
+                series.append(_percentages(policy, results, saved, _look(number)))
+        panels.append(series)
+    return _panels("figure-1", results, panels)
 
 
 def shortest_figures(results: StudyResults) -> list[Figure]:
@@ -151,29 +151,46 @@ def shortest_figures(results: StudyResults) -> list[Figure]:
 
     The lengths themselves lie too close together to be told apart in a drawing.
     """
-    figures = []
-    for number, training in enumerate(results.trainings):
+    compared = [results.thresholds[-1]] + (["auto"] if "auto" in results.policies else [])
+    shown = [(STANDARD, "shortest")]
+    shown += [(policy, how) for policy in compared for how in ("by rank", "shortest")]
+    panels = []
+    for training in results.trainings:
         series = []
-        for name in shortest_names(results):
-            policy, _, how = name.rpartition(", ")
+        for policy, how in shown:
             reductions: list[Fraction | None] = []
             for size in results.sizes:
                 cell = results.cell(training, size, policy, training)
                 length = cell.length if how == "by rank" else cell.shortest
                 by_rank = results.cell(training, size, STANDARD, training).length
                 reductions.append(None if length is None else share(by_rank - length, by_rank))
-            series.append(_percentages(name, results, reductions))
-        figures.append(
-            _bar_figure(f"figure-2-{number}", f"Trained and encoded: {training}", results, series)
+            look = _look(results.policies.index(policy)) + (" light" if how == "by rank" else "")
+            series.append(_percentages(f"{policy}, {how}", results, reductions, look))
+        panels.append(series)
+    return _panels("figure-2", results, panels)
+
+
+def _panels(
+    identity: str, results: StudyResults, panels: Sequence[Sequence[Series]]
+) -> list[Figure]:
+    """A drawing for each training, measured on the corpus it was trained on."""
+    values = [value for series in panels for one in series for value in one.values]
+    return [
+        draw_bars(
+            f"{identity}-{number}",
+            f"Trained and measured on {training}",
+            [_size(size) for size in results.sizes],
+            series,
+            "vocabulary size",
+            "shorter by, %",
+            values,
         )
-    return figures
+        for number, (training, series) in enumerate(zip(results.trainings, panels, strict=True))
+    ]
 
 
-def _bar_figure(
-    identity: str, title: str, results: StudyResults, series: Sequence[Series]
-) -> Figure:
-    places = [_size(size) for size in results.sizes]
-    return draw_bars(identity, title, places, series, "vocabulary size", "shorter by, %")
+def _look(number: int) -> str:
+    return f"s{number % _COLOURS + 1}"
 
 
 def draw_bars(
@@ -183,6 +200,7 @@ def draw_bars(
     series: Sequence[Series],
     x_label: str,
     y_label: str,
+    scale: Sequence[float | None] = (),
 ) -> Figure:
     """Groups of bars, a group for each place on the x axis.
 
@@ -193,24 +211,27 @@ def draw_bars(
         series: Values and their labels, at most six series.
         x_label: What the places are.
         y_label: What the values are.
+        scale: More values that must fit in, of drawings that stand beside this one.
     """
     values = [value for one in series for value in one.values if value is not None]
+    values += [value for value in scale if value is not None]
     drawing = _Drawing(identity, title, places, min([0.0, *values]), max([0.0, *values]))
     drawing.add_axes(x_label, y_label)
     drawing.add_bars(series)
-    return Figure(title, drawing.svg(f"Bars. {_describe(series, places)}"))
+    legend = [(one.look or _look(number), one.name) for number, one in enumerate(series)]
+    return Figure(title, drawing.svg(f"Bars. {_describe(series, places)}"), legend)
 
 
-def as_svg_file(figure: Figure, names: Sequence[str]) -> str:
+def as_svg_file(figure: Figure) -> str:
     """A drawing that stands alone: with its legend, its colours for light and dark, no links."""
     row = 18
     keys = "".join(
-        f'<rect class="bar s{number}" x="{_LEFT}" y="{_HEIGHT + row * (number - 1)}" '
+        f'<rect class="bar {look}" x="{_LEFT}" y="{_HEIGHT + row * (number - 1)}" '
         f'width="26" height="12"/><text x="{_LEFT + 34}" y="{_HEIGHT + row * number - 7}">'
         f"{escape(name)}</text>"
-        for number, name in enumerate(names, 1)
+        for number, (look, name) in enumerate(figure.legend, 1)
     )
-    height = _HEIGHT + row * len(names) + 8
+    height = _HEIGHT + row * len(figure.legend) + 8
     drawing = figure.svg.replace(
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}"',
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}"',
@@ -223,7 +244,9 @@ def page_style() -> str:
     return files("prunedbpe.report").joinpath("page.css").read_text(encoding="utf-8")
 
 
-def _percentages(name: str, results: StudyResults, values: Sequence[Fraction | None]) -> Series:
+def _percentages(
+    name: str, results: StudyResults, values: Sequence[Fraction | None], look: str
+) -> Series:
     return Series(
         name,
         [None if value is None else float(value * 100) for value in values],
@@ -231,6 +254,7 @@ def _percentages(name: str, results: StudyResults, values: Sequence[Fraction | N
             "" if value is None else f"{name}, {size:,}: {percent(value)} %"
             for size, value in zip(results.sizes, values, strict=True)
         ],
+        look,
     )
 
 

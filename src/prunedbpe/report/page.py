@@ -10,14 +10,13 @@ from prunedbpe.report.claims import Claim
 from prunedbpe.report.figures import (
     Figure,
     growth_figures,
-    growth_name,
     page_style,
     shortest_figures,
-    shortest_names,
 )
-from prunedbpe.report.results import STANDARD, StudyResults
+from prunedbpe.report.results import StudyResults, percent
 from prunedbpe.report.tables import (
     Table,
+    Value,
     baseline_table,
     growth_table,
     internal_table,
@@ -30,31 +29,36 @@ from prunedbpe.report.tables import (
 
 def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
     """The whole study as one self-contained page."""
-    pruned = [policy for policy in results.policies if policy != STANDARD]
     sections = [
         ("claims", "Claims", _claims(claims)),
-        ("lengths", "Encoded lengths", _table(length_table(results))),
-        ("internal", "Internal tokens", _table(internal_table(results))),
         (
             "growth",
             "Pruning beside a larger vocabulary",
-            "<p>What pruning saves at a size, beside what "
-            f"{results.growth_tokens:,} more Standard tokens would save.</p>"
-            + _figures("Figure 1", growth_figures(results), [growth_name(results), *pruned])
+            _figures(
+                "Figure 1",
+                "What pruning saves at a size, beside what "
+                f"{results.growth_tokens:,} more Standard tokens would save.",
+                growth_figures(results),
+            )
             + _folded(growth_table(results)),
         ),
+        ("lengths", "Encoded lengths", _table(length_table(results))),
+        ("internal", "Internal tokens", _table(internal_table(results))),
         (
             "shortest",
             "The fewest visible tokens",
-            "<p>The same visible vocabularies, encoded by rank and cut into as few tokens as "
-            "possible: how much shorter than Standard BPE by rank.</p>"
-            + _figures("Figure 2", shortest_figures(results), shortest_names(results))
+            _figures(
+                "Figure 2",
+                "The same visible vocabularies, encoded by rank and cut into as few tokens as "
+                "possible: how much shorter than Standard BPE by rank.",
+                shortest_figures(results),
+            )
             + _folded(shortest_table(results)),
         ),
-        ("tokens", "Tokens that changed sides", _table(qualitative_table(results))),
     ]
     if results.baselines:
         sections.append(("baselines", "Baselines", _table(baseline_table(results))))
+    sections.append(("tokens", "Tokens that changed sides", _table(qualitative_table(results))))
     if results.spot_checks:
         sections.append(("checks", "Spot checks", _table(spot_check_table(results))))
     sections.append(("how", "How this was made", _how(results)))
@@ -70,7 +74,7 @@ def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
         f'<link rel="icon" href="data:,"><style>{page_style()}</style></head><body>'
         '<a class="skip" href="#content">To the content</a>'
         f"<header><h1>Pruned BPE: the paper’s study on {_names(results)}</h1>"
-        f"<p>{_summary(results)}</p></header>"
+        f"<p>{_summary(results)}</p>{_headline(results)}</header>"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
         f'<main id="content">{body}</main></body></html>\n'
     )
@@ -82,10 +86,44 @@ def _names(results: StudyResults) -> str:
 
 def _summary(results: StudyResults) -> str:
     corpora = "; ".join(
-        f"{escape(c.name)}: {c.documents:,} documents, {c.bytes:,} bytes" for c in results.corpora
+        f"{escape(c.name)}: {c.documents:,} documents, {c.bytes / 1e6:,.1f} MB"
+        for c in results.corpora
     )
     sizes = ", ".join(f"{size:,}" for size in results.sizes)
-    return f"{corpora}. Vocabulary sizes {sizes} ({escape(results.sizes_reason)})."
+    reason = "" if results.sizes_reason == "given" else f", {escape(results.sizes_reason)}"
+    return f"{corpora}. Vocabulary sizes {sizes}{reason}."
+
+
+def _headline(results: StudyResults) -> str:
+    """What a reader takes away: the ranges over all trainings and sizes."""
+    threshold, names = results.thresholds[-1], results.trainings
+    own = [(name, size, name) for name in names for size in results.sizes]
+    foreign = [(a, n, b) for a, b in (names[:2], names[1::-1]) for n in results.sizes]
+
+    def saved(policy: str, places: Sequence[tuple[str, int, str]]) -> str:
+        return _range([results.reduction(a, size, policy, b) for a, size, b in places])
+
+    facts = [
+        (f"{threshold}, on the training corpus", saved(threshold, own)),
+        (f"{threshold}, on the other corpus", saved(threshold, foreign)),
+    ]
+    if "auto" in results.policies:
+        facts.append(("auto, on the training corpus", saved("auto", own)))
+    grown = [results.growth_reduction(*place) for place in own]
+    facts.append((f"{results.growth_tokens:,} more Standard tokens", _range(grown)))
+    shown = "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd></div>" for a, b in facts)
+    return (
+        "<p>Fewer tokens than with Standard BPE, from least to most over all sizes:</p>"
+        f'<dl class="headline">{shown}</dl>'
+    )
+
+
+def _range(shares: Sequence[Fraction | None]) -> str:
+    known = [share for share in shares if share is not None]
+    if not known:
+        return "–"
+    ends = [percent(end, 2).replace("-", "−") for end in (min(known), max(known))]
+    return " to ".join(dict.fromkeys(ends)) + " %"
 
 
 def _claims(claims: Sequence[Claim]) -> str:
@@ -95,7 +133,9 @@ def _claims(claims: Sequence[Claim]) -> str:
         f'<td class="long">{escape(claim.evidence)}</td></tr>'
         for claim in claims
     )
-    return "<p>What the paper says, checked on these corpora.</p>" + _scroll(
+    held = sum(claim.verdict == "held" for claim in claims)
+    told = f"checked on these corpora: {held} of {len(claims)} claims held."
+    return f"<p>What the paper says, and what is said beyond it, {told}</p>" + _scroll(
         "Claims",
         '<table><caption class="unseen">Claims</caption><thead><tr>'
         '<th scope="col">Claim</th><th scope="col">Verdict</th><th scope="col">Holds in</th>'
@@ -113,20 +153,29 @@ def _table(table: Table) -> str:
         for column, flush in zip(table.columns, numeric, strict=True)
     )
     rows = []
+    group: list[Value] = []  # what neighbouring rows have in common; a line stands before the next
     for row in table.rows:
+        first = group != row[: table.headings - 1]
+        group = row[: table.headings - 1]
         cells = [
-            f'<th scope="row"{_class(flush)}>{escape(table.text(value))}</th>'
+            f'<th scope="row"{_class(flush)}>{_text(table, value)}</th>'
             if place < table.headings
-            else f"<td{_class(flush)}>{escape(table.text(value))}</td>"
+            else f"<td{_class(flush)}>{_text(table, value)}</td>"
             for place, (value, flush) in enumerate(zip(row, numeric, strict=True))
         ]
-        rows.append(f"<tr>{''.join(cells)}</tr>")
+        opening = '<tr class="first">' if first else "<tr>"
+        rows.append(f"{opening}{''.join(cells)}</tr>")
     # The caption would be as wide as the table and scroll with it; a paragraph stays in view.
-    return f"<p>{escape(table.caption)}</p>" + _scroll(
+    return f"<p><strong>{escape(table.title)}.</strong> {escape(table.caption)}</p>" + _scroll(
         table.title,
         f'<table><caption class="unseen">{escape(table.title)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>",
     )
+
+
+def _text(table: Table, value: Value) -> str:
+    text = escape(table.text(value))
+    return text.replace("-", "−") if isinstance(value, Fraction) else text
 
 
 def _class(numeric: bool) -> str:
@@ -143,33 +192,37 @@ def _folded(table: Table) -> str:
     return f"<details><summary>{escape(table.title)}</summary>{_table(table)}</details>"
 
 
-def _figures(title: str, figures: Sequence[Figure], names: Sequence[str]) -> str:
+def _figures(title: str, caption: str, figures: Sequence[Figure]) -> str:
     keys = "".join(
         '<li><svg viewBox="0 0 32 13" aria-hidden="true" focusable="false">'
-        f'<rect class="bar s{number}" width="32" height="13"/></svg>{escape(name)}</li>'
-        for number, name in enumerate(names, 1)
+        f'<rect class="bar {look}" x="1" y="1" width="30" height="11"/></svg>{escape(name)}</li>'
+        for look, name in figures[0].legend
     )
     drawn = "".join(
-        f"<figure>{figure.svg}<figcaption>{title}. {escape(figure.title)}</figcaption></figure>"
+        f"<figure><figcaption>{escape(figure.title)}</figcaption>{figure.svg}</figure>"
         for figure in figures
     )
-    note = "<p>Bars stand in the order of the legend.</p>"
-    legend = f'<ul class="legend" aria-label="Legend">{keys}</ul>'
-    return f'{legend}{note}<div class="figures">{drawn}</div>'
+    return (
+        f"<p><strong>{title}.</strong> {escape(caption)} Bars stand in the order of the legend.</p>"
+        f'<ul class="legend" aria-label="Legend">{keys}</ul><div class="figures">{drawn}</div>'
+    )
 
 
 def _how(results: StudyResults) -> str:
-    facts = {**results.settings, "seconds": results.seconds}
+    total = f"{sum(results.seconds.values()):.0f}: {_plain(results.seconds)}"
+    facts = {**results.settings, "seconds": total}
+    command = facts.pop("command", None)
     shown = "".join(
-        f"<dt>{escape(str(name))}</dt><dd>{escape(_plain(value))}</dd>"
+        f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(_plain(value))}</dd>"
         for name, value in facts.items()
     )
-    return f"<dl>{shown}</dl>"
+    typed = f"<pre><code>{escape(str(command))}</code></pre>" if command else ""
+    return f"<dl>{shown}</dl>{typed}"
 
 
 def _plain(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items())
+        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items()).replace("_", " ")
     if isinstance(value, list):
         return " ".join(str(part) for part in value)
     return str(value)

@@ -157,7 +157,7 @@ def run_study(
         growth=[],
         growth_tokens=GROWTH,
         qualitative=[],
-        qualitative_of=f"{trainings[-1].name}, {sizes[-1]}, {plan.thresholds[-1]}",
+        qualitative_of=f"{trainings[-1].name}, {sizes[-1]:,}, {plan.thresholds[-1]}",
         settings=_settings(plan),
         seconds=clock.seconds,
     )
@@ -207,7 +207,7 @@ def _sizes(plan: StudyPlan, whole: Training) -> tuple[list[int], str]:
             hint="give the sizes, for instance --sizes 1000,2000",
         )
     return advice.suggested, (
-        f"suggested on {whole.name}: where the gain of {GROWTH} more Standard tokens bends, "
+        f"suggested on {whole.name}: where the gain of {GROWTH:,} more Standard tokens bends, "
         "falls below 3 % and below 2 %"
     )
 

@@ -107,7 +107,7 @@ def internal_table(results: StudyResults) -> Table:
         "Table 4. Internal tokens",
         "How many learned tokens are internal, and their share of all retained learned tokens, in "
         "percent.",
-        ["Trained on", "Size", *pruned, *[f"{policy}, %" for policy in pruned]],
+        ["Trained on", "Size", *pruned, *[f"{policy} share, %" for policy in pruned]],
         rows,
         headings=2,
         digits=2,
@@ -256,7 +256,7 @@ def spot_check_table(results: StudyResults) -> Table:
             ]
             for c in results.spot_checks
         ],
-        headings=4,
+        headings=2,
     )
 
 
