@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import random
 import re
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -10,13 +11,14 @@ from html.parser import HTMLParser
 import pytest
 from cli_helpers import make_text
 
-from prunedbpe import Corpus, Learner, Tokenizer, count, reference
+from prunedbpe import Corpus, Learner, Tokenizer, count, learn, reference
 from prunedbpe.baselines import PickyBPE, learn_picky
-from prunedbpe.errors import SettingsError
+from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.pretokenize import pretokenize
 from prunedbpe.report import training as training_module
 from prunedbpe.report.claims import check_claims
 from prunedbpe.report.figures import Series, draw_bars, growth_figures, shortest_figures
+from prunedbpe.report.page import as_page
 from prunedbpe.report.render import write_report
 from prunedbpe.report.results import (
     STANDARD,
@@ -29,6 +31,7 @@ from prunedbpe.report.results import (
 from prunedbpe.report.study import StudyPlan, run_study, tokenizer_folder
 from prunedbpe.report.tables import as_csv, as_latex, as_markdown, internal_table, length_table
 from prunedbpe.shortest import ShortestSegmenter
+from prunedbpe.sweeping import advise_sizes
 
 SIZES = [300, 340]
 
@@ -239,6 +242,24 @@ def test_percentages_come_from_integers():
     assert percent(Fraction(5, 10**6)) == "0.000"
     assert percent(Fraction(0), 9) == "0.000000000"
     assert percent(Fraction(5 * 10**9 + 1, 10**15)) == "0.001"
+
+
+def test_suggested_sizes_are_those_every_corpus_fills(tmp_path):
+    syllables = [a + b for a in "bcdfghjklmnprstvwz" for b in "aeiou"]
+    source = random.Random(0)
+    lexicon = ["".join(source.choices(syllables, k=source.randint(2, 4))) for _ in range(20_000)]
+    weights = [(place + 1) ** -1.2 for place in range(len(lexicon))]
+    for name, length in (("I", 300_000), ("II", 150_000)):
+        words = source.choices(lexicon, weights, k=length)
+        (tmp_path / f"{name}.txt").write_text("\n".join(words), encoding="utf-8")
+    corpora = {name: Corpus([tmp_path / f"{name}.txt"]) for name in ("I", "II")}
+    results = run_study(StudyPlan(corpora, auto=False, baselines=False))
+    merges = learn(count([tmp_path / "I.txt", tmp_path / "II.txt"]), 24_000)
+    advised = advise_sizes(merges.applied).suggested
+    assert results.sizes == advised[:-1] == [4000, 6000]  # II is too small for the last one
+    assert "suggested on I+II: where the gain of 2,000 more" in as_page(results, [])
+    with pytest.raises(InsufficientCandidatesError, match=r"II, size 8,000, 20%: \d+ learned"):
+        run_study(StudyPlan(corpora, sizes=advised, auto=False, baselines=False))
 
 
 @pytest.mark.parametrize(

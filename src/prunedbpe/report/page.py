@@ -26,6 +26,8 @@ from prunedbpe.report.tables import (
     spot_check_table,
 )
 
+_VERDICTS = {"held": "held", "not held": "failed"}
+
 
 def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
     """The whole study as one self-contained page."""
@@ -129,12 +131,13 @@ def _range(shares: Sequence[Fraction | None]) -> str:
 def _claims(claims: Sequence[Claim]) -> str:
     rows = "".join(
         f'<tr><th scope="row" class="long">{escape(claim.text)}</th>'
-        f'<td class="{"held" if claim.verdict == "held" else "failed"}">{claim.verdict}</td>'
+        f'<td class="{_VERDICTS.get(claim.verdict, "open")}">{claim.verdict}</td>'
         f'<td class="long">{escape(claim.evidence)}</td></tr>'
         for claim in claims
     )
     held = sum(claim.verdict == "held" for claim in claims)
-    told = f"checked on these corpora: {held} of {len(claims)} claims held."
+    checked = sum(claim.checked > 0 for claim in claims)
+    told = f"checked on these corpora: {held} of {checked} claims held."
     return f"<p>What the paper says, and what is said beyond it, {told}</p>" + _scroll(
         "Claims",
         '<table><caption class="unseen">Claims</caption><thead><tr>'

@@ -133,7 +133,7 @@ def run_study(
         trainings = _trainings(counted, plan, kept, progress)
     # 2. Sizes, as given or suggested.
     with clock.part("learn"):
-        sizes, reason = _sizes(plan, trainings[-1])
+        sizes, reason = _sizes(plan, trainings)
     # 3. Learn, prune and measure on each corpus.
     policies = [STANDARD, *plan.thresholds, *([AUTO] if plan.auto else [])]
     results = StudyResults(
@@ -196,19 +196,26 @@ def _trainings(
     ]
 
 
-def _sizes(plan: StudyPlan, whole: Training) -> tuple[list[int], str]:
+def _sizes(plan: StudyPlan, trainings: Sequence[Training]) -> tuple[list[int], str]:
     if plan.sizes:
         return sorted(set(plan.sizes)), "given"
+    whole = trainings[-1]
     whole.learn(_ADVICE_MERGES)
     advice = advise_sizes(whole.merges.applied, len(plan.special_tokens))
-    if not advice.suggested:
+    # A size must be there in the smaller corpus too.
+    suggested = [
+        size
+        for size in advice.suggested
+        if all(training.fills(size, plan.thresholds[-1]) for training in trainings)
+    ]
+    if not suggested:
         raise SettingsError(
             "the corpora are too small to suggest sizes by what 2,000 more tokens would bring",
             hint="give the sizes, for instance --sizes 1000,2000",
         )
-    return advice.suggested, (
+    return suggested, (
         f"suggested on {whole.name}: where the gain of {GROWTH:,} more Standard tokens bends, "
-        "falls below 3 % and below 2 %"
+        "falls below 3 % and below 2 %, as far as each corpus has so many tokens"
     )
 
 

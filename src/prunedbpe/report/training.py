@@ -95,6 +95,29 @@ class Training:
             wanted = max(wanted, int(most * CANDIDATE_RATIO))
         self.learn(wanted)
 
+    def fills(self, size: int, threshold: str) -> bool:
+        """Whether the corpus has so many tokens that reach the threshold."""
+        try:
+            self._tokenizer(size, threshold)
+        except InsufficientCandidatesError:
+            return False
+        return True
+
+    def _tokenizer(self, size: int, policy: str, sources: Sequence[Applied] = ()) -> Tokenizer:
+        try:
+            return tokenizer_of(
+                self._extend,
+                size,
+                threshold=0 if policy == STANDARD else policy,
+                special_tokens=self._special_tokens,
+                sources=sources,
+            )
+        except InsufficientCandidatesError as error:
+            raise InsufficientCandidatesError(
+                f"{self.name}, size {size:,}, {policy}: {error.message}",
+                hint="leave out this size, or take a larger corpus",
+            ) from None
+
     def _required(self, size: int) -> int:
         return required_tokens(size, self._special_tokens)
 
@@ -110,13 +133,7 @@ class Training:
         ) as task:
             for size in sizes:
                 for policy in policies:
-                    self.tokenizers[size, policy] = tokenizer_of(
-                        self._extend,
-                        size,
-                        threshold=0 if policy == STANDARD else policy,
-                        special_tokens=self._special_tokens,
-                        sources=sources,
-                    )
+                    self.tokenizers[size, policy] = self._tokenizer(size, policy, sources)
                     task.advance(1)
         self.learn(0)  # reallocation may have learned on
 
