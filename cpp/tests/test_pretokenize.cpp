@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "pretokenize/chunk_scanner.hpp"
 #include "prunedbpe/pretokenize.hpp"
 #include "prunedbpe/text.hpp"
 
@@ -53,7 +54,44 @@ void check_cut(NextChunk next, const std::string& text) {
     CHECK(joined == text);
 }
 
+/// The same places, whether chunk by chunk or from blocks of the text.
+template <NextChunk next>
+void check_scanner(const std::string& text) {
+    const auto exact = std::make_unique<char[]>(text.size());
+    std::copy(text.begin(), text.end(), exact.get());
+    const char* const end = exact.get() + text.size();
+    ChunkScanner<next> scanner(end);
+    for (const char* at = exact.get(); at < end;) {
+        const char* const stop = next(at, end);
+        CHECK_EQUAL(scanner.next(at) - exact.get(), stop - exact.get());
+        at = stop;
+    }
+}
+
+void check_scanners(const std::string& text) {
+    check_scanner<next_paper>(text);
+    check_scanner<next_reference>(text);
+    check_scanner<next_gpt2>(text);
+    check_scanner<next_cl100k>(text);
+    check_scanner<next_o200k>(text);
+    check_scanner<next_none>(text);
+}
+
 }  // namespace
+
+CASE("chunk scanner: cuts blocks as the pretokenizer cuts chunks") {
+    check::Random random(43);
+    const std::vector<std::string> pieces{"a", "word", "Then", "s", "ll", "verylongwordthatleavesblocks", " ", " ", " ", " ", "  ",
+                                          ".", ",", "(", "\"", "'", "-", "_", "+", "#", "\n", "\r\n", "\t", "1", "2026",
+                                          "\xC3\xA9", "\xE4\xB8\xAD", "\xC5\xBF", std::string(1, '\0'), "\x7F", "\x1F"};
+    for (int round = 0; round < 20000; ++round) {
+        const std::size_t kinds = 1 + random.below(pieces.size());  // plain text, and everything mixed
+        std::string text;
+        for (std::size_t i = random.below(60); i > 0; --i) text += pieces[random.below(kinds)];
+        check_scanners(text);
+    }
+    for (int round = 0; round < 500; ++round) check_scanners(random_utf8(random, random.below(200)));
+}
 
 CASE("pretokenizers: lossless on valid text") {
     check::Random random(40);
