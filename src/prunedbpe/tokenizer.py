@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -68,6 +68,7 @@ class Tokenizer(TiktokenMethods):
             *vocabulary.expansions,
             self.pretokenizer.name if self.pretokenizer.is_native else "",
         )
+        self._is_direct = self._batches_natively and self.pretokenizer.is_native
 
     def __repr__(self) -> str:
         return (
@@ -124,11 +125,9 @@ class Tokenizer(TiktokenMethods):
             segmentation: ``"rank"`` merges by rank; ``"shortest"`` cuts every chunk into the fewest
                 visible tokens, of equals the one with the longest first token, then second, ...
         """
-        if disallowed_special:
-            refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         ids: list[int]
-        by_rank = segmentation == "rank" and dropout == 0.0
-        if by_rank and not allowed_special and self.pretokenizer.is_native:
+        is_plain = not (allowed_special or disallowed_special or dropout)
+        if is_plain and segmentation == "rank" and self._is_direct:
             try:
                 ids = self._encoder.encode(text)
             except UnicodeEncodeError:
@@ -137,6 +136,7 @@ class Tokenizer(TiktokenMethods):
         ids = self.encode_to_numpy(
             text,
             allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
             surrogates=surrogates,
             dropout=dropout,
             seed=seed,
@@ -156,6 +156,14 @@ class Tokenizer(TiktokenMethods):
         segmentation: Segmentation = "rank",
     ) -> UInt32Array:
         """As :meth:`encode`, the ids as a ``uint32`` array."""
+        ids: UInt32Array
+        is_plain = not (allowed_special or disallowed_special or dropout)
+        if is_plain and segmentation == "rank" and self._is_direct:
+            try:
+                ids = self._encoder.encode_to_array(text, 0.0, 0)
+            except UnicodeEncodeError:
+                ids = self._encoder.encode_to_array(_repair(text, surrogates), 0.0, 0)
+            return ids
         if not 0.0 <= dropout <= 1.0:
             raise SettingsError(f"dropout is {dropout}", hint="give a probability from 0 to 1")
         if segmentation == "shortest" and dropout:
@@ -347,7 +355,7 @@ class Tokenizer(TiktokenMethods):
                 text = self._decoder.decode_text(ids, errors)
         except (IndexError, TypeError) as error:
             raise _no_ids(error) from None
-        return cast("str", text)
+        return text
 
     def decode_batch(self, batch: Iterable[TokenIds], *, errors: str = "replace") -> list[str]:
         """Decode many lists of ids."""

@@ -1,75 +1,75 @@
 // Chunks seen before: bytes -> visible ids, without splitting again.
 //
-// Fixed memory, 2 MB, belonging to one thread at a time. A chunk has two places: a new one takes the first,
-// moves what stood there to the second and overwrites that. What is frequent is soon back.
+// Fixed memory, 3 MB, belonging to one thread at a time. A chunk has two places, side by side: a new one takes
+// the first, moves what stood there to the second and overwrites that. What is frequent is soon back.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include "tokenizer/chunk_key.hpp"
+#include "util/huge_array.hpp"
 
 namespace prunedbpe {
 
+/// For chunks of up to 8 * words - 1 bytes, with as many ids as fit beside them in half a cache line (or a whole
+/// one). In plain text nearly all chunks are found here, and whether one has one id or three is read and not
+/// branched on.
+template <std::size_t words, int bits>
 class ChunkCache {
 public:
-    static constexpr std::size_t longest_chunk = 31, most_ids = 7;
+    using Key = PaddedKey<words>;
+    static constexpr std::size_t most_ids = 2 * words;
+    static constexpr std::uint32_t id_limit = 1u << 29;  // three bits tell how many there are
 
-    /// One cache line.
-    struct alignas(64) Entry {
-        std::uint64_t words[4];  // the chunk padded with zeros, its length last
-        std::uint32_t ids[most_ids];
-        std::uint32_t count;
-    };
-    static_assert(sizeof(Entry) == 64);
+    ChunkCache() : pairs_(make_huge_array<Pair>(std::size_t{1} << bits)) {
+        std::memset(static_cast<void*>(pairs_.get()), 0, sizeof(Pair) << bits);  // no chunk has an empty key
+    }
 
-    /// A chunk of 1 to 31 bytes, and the place that is or becomes its own.
-    struct Question {
-        std::uint64_t words[4];
-        Entry* entry;
-
-        /// Sets `entry` to the place that holds the chunk, if one does.
-        bool is_answered() {
-            if (is_at(entry)) return true;
-            Entry* const second = entry + 1;
-            if (!is_at(second)) return false;
-            entry = second;
-            return true;
+    /// The two places of a chunk.
+    class Pair {
+    public:
+        /// Copies the ids to `out`, where there must be room for `most_ids`; returns their end, or nullptr for
+        /// a chunk that is not here.
+        std::uint32_t* copy(const Key& key, std::uint32_t* out) const {
+            const std::uint64_t first = key.differences(entries_[0].key), second = key.differences(entries_[1].key);
+            // One question, not two: which of the places it is cannot be guessed.
+            if (std::min(first, second) != 0) [[unlikely]] return nullptr;
+            const Entry& entry = entries_[second == 0];
+            std::memcpy(out, entry.ids, sizeof entry.ids);
+            out[0] %= id_limit;
+            return out + entry.ids[0] / id_limit + 1;
         }
 
-        void answer(std::span<const std::uint32_t> ids) const {
+        void add(const Key& key, std::span<const std::uint32_t> ids) {
             if (ids.size() > most_ids) return;
-            entry[1] = entry[0];
-            for (int i = 0; i < 4; ++i) entry->words[i] = words[i];
-            for (std::size_t i = 0; i < ids.size(); ++i) entry->ids[i] = ids[i];
-            entry->count = static_cast<std::uint32_t>(ids.size());
+            entries_[1] = entries_[0];
+            entries_[0].key = key;
+            std::memcpy(entries_[0].ids, ids.data(), ids.size_bytes());
+            entries_[0].ids[0] += static_cast<std::uint32_t>(ids.size() - 1) * id_limit;
         }
 
     private:
-        bool is_at(const Entry* place) const {
-            std::uint64_t differences = 0;
-            for (int i = 0; i < 4; ++i) differences |= words[i] ^ place->words[i];
-            return differences == 0;
-        }
+        struct Entry {
+            Key key;
+            std::uint32_t ids[most_ids];  // the first has in its three highest bits how many there are, less one
+        };
+        Entry entries_[2];
     };
 
-    /// The chunk [at, at + size) of a text that ends at `end`.
-    void ask(const char* at, std::size_t size, const char* end, Question& question) {
-        std::uint64_t(&words)[4] = question.words;
-        load_padded(at, size, end, words);
-        words[3] |= std::uint64_t{size} << 56;
-        const std::uint64_t hash = mix(mix(words[0] ^ 0x9E3779B97F4A7C15, words[1] ^ 0xD6E8FEB86659FD93) ^ words[2],
-                                       words[3] ^ 0xA0761D6478BD642F);
-        question.entry = &entries_[hash >> (64 - bits) << 1];
-        __builtin_prefetch(question.entry);
-        __builtin_prefetch(question.entry + 1);
+    Pair* find(const Key& key) {
+        Pair* const pair = &pairs_[key.hash() >> (64 - bits)];
+        __builtin_prefetch(pair);
+        return pair;
     }
 
 private:
-    static constexpr int bits = 14;
-    std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{2} << bits);
+    HugeArray<Pair> pairs_;
 };
+
+using ShortChunkCache = ChunkCache<2, 15>;  // nearly all chunks; both places share a cache line
+using LongChunkCache = ChunkCache<4, 13>;   // 16 to 31 bytes
 
 }  // namespace prunedbpe

@@ -37,22 +37,34 @@ inline void load_padded(const char* at, std::size_t size, const char* end, std::
     }
 }
 
-/// Up to 11 bytes; the length, in the last byte, keeps "a" and "a\0" apart, and a key from being zero.
-struct ShortKey {
-    static constexpr std::size_t capacity = 11;
+/// Up to 8 * words - 1 bytes, with the length as the last: it keeps "a" and "a\0" apart, and a key from being zero.
+template <std::size_t word_count>
+struct PaddedKey {
+    static constexpr std::size_t capacity = 8 * word_count - 1;
 
-    std::uint64_t low = 0;
-    std::uint32_t high = 0;
+    std::uint64_t words[word_count];
 
     template <bool roomy = false>
-    static ShortKey of(const char* at, std::size_t size, const char* end) {
-        std::uint64_t words[2];
-        load_padded<2, roomy>(at, size, end, words);
-        return {words[0], static_cast<std::uint32_t>(words[1] | size << 24)};
+    static PaddedKey of(const char* at, std::size_t size, const char* end) {
+        PaddedKey key;
+        load_padded<word_count, roomy>(at, size, end, key.words);
+        key.words[word_count - 1] |= std::uint64_t{size} << 56;
+        return key;
+    }
+
+    /// 0 if they are the same.
+    std::uint64_t differences(const PaddedKey& other) const {
+        std::uint64_t found = 0;
+        for (std::size_t i = 0; i < word_count; ++i) found |= words[i] ^ other.words[i];
+        return found;
     }
 
     /// Good in its high bits.
-    std::uint64_t hash() const { return low * 0x9E3779B97F4A7C15 + high * 0xD6E8FEB86659FD93; }
+    std::uint64_t hash() const {
+        std::uint64_t hash = words[0] * 0x9E3779B97F4A7C15;
+        for (std::size_t i = 1; i < word_count; ++i) hash = mix(hash ^ words[i], 0xD6E8FEB86659FD93);
+        return hash;
+    }
 };
 
 }  // namespace prunedbpe

@@ -1,15 +1,14 @@
-// The loop over chunks. A chunk is looked up among the tokens, then among the chunks seen before, and
-// only then split into tokens; all three hold visible ids, so hiding tokens costs nothing here.
+// The loop over chunks. A chunk is looked up among those seen before, and only if it is new split into tokens;
+// both give visible ids, so hiding tokens costs nothing here.
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
 
-#include "pretokenize/scanners.hpp"
+#include "pretokenize/chunk_scanner.hpp"
 #include "prunedbpe/merger.hpp"
 #include "prunedbpe/tokenizer.hpp"
 #include "tokenizer/backtracking.hpp"
 #include "tokenizer/expansions.hpp"
-#include "tokenizer/token_table.hpp"
 #include "tokenizer/workspace.hpp"
 #include "util/worker_team.hpp"
 
@@ -20,7 +19,6 @@ struct Encoder::Parts {
         : lookup(merges),
           expansions(lists.ids, lists.offsets),
           backtracker(lookup, merges, expansions),
-          tokens(expansions, TokenStrings(merges)),
           next(scanner),
           encode_text(find_loop(scanner)) {}
 
@@ -36,18 +34,16 @@ struct Encoder::Parts {
         encode_until<next_chunk, false>(at, end, end, work, ids);
     }
 
-    /// Chunks on their way. Each step is done for a whole group before the next step: the tables are larger
-    /// than the fast caches, and so the memory of many chunks is fetched at a time.
+    /// Chunks on their way. Each step is done for a whole group before the next step: the cache is larger
+    /// than the processor's fast ones, and so the memory of many chunks is fetched at a time.
     struct Group {
         static constexpr std::size_t capacity = 32;
         struct Chunk {
             const char* at;
-            ShortKey key;
-            const TokenTable::Entry* entry;
+            ShortChunkCache::Key key;
+            ShortChunkCache::Pair* places;
         };
         Chunk chunks[capacity + 1];  // the one behind the last tells where that ends
-        std::uint32_t ids[capacity];
-        ChunkCache::Question questions[capacity];
     };
 
     /// Encodes the chunks of a text that begin before `limit`; returns where they end. If `roomy`, 16 bytes
@@ -56,11 +52,12 @@ struct Encoder::Parts {
     const char* encode_until(const char* at, const char* limit, const char* end, Workspace& work,
                              IdBuffer& ids) const {
         Group group;
+        ChunkScanner<next_chunk> scanner(end);
         while (at < limit) {
             Group::Chunk* chunk = group.chunks;
             do {
-                const char* const stop = next_chunk(at, end);
-                add_chunk<roomy>(at, stop, end, *chunk++);
+                const char* const stop = scanner.next(at);
+                add_chunk<roomy>(at, stop, end, work, *chunk++);
                 at = stop;
             } while (at < limit && chunk < group.chunks + Group::capacity);
             chunk->at = at;
@@ -69,68 +66,61 @@ struct Encoder::Parts {
         return at;
     }
 
-    /// Step 1: find the place of the chunk [at, stop) among the tokens.
+    /// Step 1: find the places of the chunk [at, stop) in the cache.
     template <bool roomy = false>
-    void add_chunk(const char* at, const char* stop, const char* end, Group::Chunk& chunk) const {
+    void add_chunk(const char* at, const char* stop, const char* end, Workspace& work, Group::Chunk& chunk) const {
         const auto size = static_cast<std::size_t>(stop - at);
         chunk.at = at;
-        if (size <= ShortKey::capacity) [[likely]] {
-            const ShortKey key = ShortKey::of<roomy>(at, size, end);
-            const TokenTable::Entry* const entry = tokens.find(key);
-            __builtin_prefetch(entry);
+        if (size <= ShortChunkCache::Key::capacity) [[likely]] {
+            const auto key = ShortChunkCache::Key::of<roomy>(at, size, end);
+            chunk.places = work.short_chunks.find(key);
             // Field by field: a struct put together first and then copied waits for its own stores.
-            chunk.key.low = key.low;
-            chunk.key.high = key.high;
-            chunk.entry = entry;
+            for (std::size_t i = 0; i < std::size(key.words); ++i) chunk.key.words[i] = key.words[i];
         } else {
-            chunk.key.high = ~0u;  // of no token
-            chunk.entry = tokens.any_entry();
+            chunk.places = nullptr;
         }
     }
 
+    /// Step 2: look there, and split what is new.
     void append_group(Group& group, std::size_t count, const char* end, Workspace& work, IdBuffer& ids) const {
-        // Step 2: look there. For what is no token, find the place in the cache.
-        ChunkCache::Question* question = group.questions;
-        for (std::size_t i = 0; i < count; ++i) {
-            const Group::Chunk& chunk = group.chunks[i];
-            group.ids[i] = chunk.entry->id_of(chunk.key);
-            if (group.ids[i] == TokenTable::none) [[unlikely]] {
-                const auto size = static_cast<std::size_t>(group.chunks[i + 1].at - chunk.at);
-                if (size <= ChunkCache::longest_chunk) work.cache.ask(chunk.at, size, end, *question++);
-            }
-        }
-        // Step 3: look there, and split what is not in the cache either.
-        question = group.questions;
-        constexpr std::size_t room = Group::capacity + ChunkCache::longest_chunk;
+        constexpr std::size_t room = Group::capacity * ShortChunkCache::most_ids;
         std::uint32_t* out = ids.room(room);
         for (std::size_t i = 0; i < count; ++i) {
-            if (group.ids[i] != TokenTable::none) [[likely]] {
-                *out++ = group.ids[i];
-                continue;
+            Group::Chunk& chunk = group.chunks[i];
+            if (chunk.places != nullptr) [[likely]] {
+                if (std::uint32_t* const stop = chunk.places->copy(chunk.key, out)) [[likely]] {
+                    out = stop;
+                    continue;
+                }
             }
-            const char* const at = group.chunks[i].at;
-            const std::string_view chunk(at, static_cast<std::size_t>(group.chunks[i + 1].at - at));
-            if (chunk.size() <= ChunkCache::longest_chunk) {
-                ids.advance_to(write_cached(chunk, *question++, out));
-            } else {
-                ids.advance_to(out);
-                backtracker.encode(chunk, work.backtracking, ids);
-            }
+            ids.advance_to(out);
+            append_new(chunk, group.chunks[i + 1].at, end, work, ids);
             out = ids.room(room);
         }
         ids.advance_to(out);
     }
 
-    /// Writes the ids of a chunk of at most 31 bytes; returns their end.
-    std::uint32_t* write_cached(std::string_view chunk, ChunkCache::Question& question, std::uint32_t* out) const {
-        if (question.is_answered()) {
-            // Seven ids always, and on by as many as count: cheaper than a loop.
-            std::memcpy(out, question.entry->ids, sizeof question.entry->ids);
-            return out + question.entry->count;
+    /// A chunk that is not among the short ones seen before.
+    void append_new(const Group::Chunk& chunk, const char* stop, const char* end, Workspace& work, IdBuffer& ids) const {
+        const std::string_view bytes(chunk.at, static_cast<std::size_t>(stop - chunk.at));
+        const auto split_and_keep = [&](auto* places, const auto& key) {
+            const std::size_t before = ids.size();
+            backtracker.encode(bytes, work.backtracking, ids);
+            places->add(key, ids.span().subspan(before));
+        };
+        if (chunk.places != nullptr) {
+            split_and_keep(chunk.places, chunk.key);
+        } else if (bytes.size() <= LongChunkCache::Key::capacity) {
+            const auto key = LongChunkCache::Key::of(bytes.data(), bytes.size(), end);
+            LongChunkCache::Pair* const places = work.long_chunks.find(key);
+            if (std::uint32_t* const id_end = places->copy(key, ids.room(LongChunkCache::most_ids))) {
+                ids.advance_to(id_end);
+            } else {
+                split_and_keep(places, key);
+            }
+        } else {
+            backtracker.encode(bytes, work.backtracking, ids);
         }
-        std::uint32_t* const stop = backtracker.encode_short(chunk, out);
-        question.answer({out, stop});
-        return stop;
     }
 
     void append_dropout(std::string_view chunk, double probability, std::uint64_t& state, Workspace& work,
@@ -155,7 +145,6 @@ struct Encoder::Parts {
     MergeLookup lookup;
     Expansions expansions;
     Backtracker backtracker;
-    TokenTable tokens;
     NextChunk next;
     EncodeText encode_text;
     mutable WorkspacePool workspaces;
@@ -173,6 +162,10 @@ Encoder::Parts::EncodeText Encoder::Parts::find_loop(NextChunk scanner) {
 Encoder::Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next) {
     if (expansions.offsets.size() != byte_count + merges.size() + 1) {
         throw std::invalid_argument("one expansion is needed for every byte and every merge");
+    }
+    const auto is_too_large = [](std::uint32_t id) { return id >= ShortChunkCache::id_limit; };
+    if (std::any_of(expansions.ids.begin(), expansions.ids.end(), is_too_large)) {
+        throw std::invalid_argument("token ids must be below 2^29");
     }
     parts_ = std::make_unique<Parts>(merges, expansions, next);
 }
@@ -198,7 +191,7 @@ void Encoder::encode_chunks(std::string_view text, std::span<const std::int64_t>
         if (dropout.probability != 0) {
             parts_->append_dropout({at, stop}, dropout.probability, state, *work, ids);
         } else {
-            parts_->add_chunk(at, stop, end, group.chunks[count++]);
+            parts_->add_chunk(at, stop, end, *work, group.chunks[count++]);
             if (count == Parts::Group::capacity) {
                 group.chunks[count].at = stop;
                 parts_->append_group(group, count, end, *work, ids);

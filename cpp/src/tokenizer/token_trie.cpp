@@ -211,9 +211,8 @@ TokenTrie::TokenTrie(std::span<const Merge> merges) : shorter_(byte_count + merg
     }
     starts_.resize(byte_count * byte_count);
     for (std::size_t i = 0; i < starts_.size(); ++i) {
-        const std::uint32_t first = slot[node_of[i >> 8]];
-        const auto second = static_cast<std::uint32_t>(base_of(nodes_[first]) ^ (i & 0xFF));
-        starts_[i] = label_of(nodes_[second]) == (i & 0xFF) ? second : first | 1u << 31;
+        const std::uint64_t second = nodes_[base_of(nodes_[slot[node_of[i >> 8]]]) ^ (i & 0xFF)];
+        starts_[i] = label_of(second) == (i & 0xFF) ? second : empty_block | std::uint64_t{i >> 8} << longest_shift;
     }
 }
 

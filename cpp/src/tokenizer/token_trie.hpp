@@ -27,9 +27,7 @@ public:
         if (end - at >= 2) [[likely]] {
             // The first two steps at once. Text keeps to few pairs of bytes, which stay in the cache.
             const auto first = static_cast<unsigned char>(at[0]), second = static_cast<unsigned char>(at[1]);
-            const std::uint32_t start = starts_[first << 8 | second];
-            node = nodes_[start & 0x7FFFFFFF];
-            if (start >> 31) return static_cast<std::uint32_t>(node >> longest_shift);
+            node = starts_[first << 8 | second];
             at += 2;
         } else {
             return static_cast<unsigned char>(*at);
@@ -56,7 +54,7 @@ private:
     static std::uint64_t label_of(std::uint64_t node) { return node >> base_bits & 0x1FF; }
 
     std::vector<std::uint64_t> nodes_;
-    std::vector<std::uint32_t> starts_;  // by the first two bytes: the node, or 2^31 + that of the first alone
+    std::vector<std::uint64_t> starts_;  // the node by the first two bytes; where there is none, a leaf for the first
     std::vector<std::uint32_t> shorter_;
 };
 

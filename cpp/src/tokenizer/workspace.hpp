@@ -15,7 +15,8 @@ namespace prunedbpe {
 struct Workspace {
     Backtracker::Scratch backtracking;
     MergeScratch merging;  // for dropout only
-    ChunkCache cache;
+    ShortChunkCache short_chunks;
+    LongChunkCache long_chunks;
     std::string utf8;
 
     /// A call with a huge text must not leave its memory behind.

@@ -29,7 +29,7 @@ HugeArray<T> make_huge_array(std::size_t size) {
     std::size_t bytes = size * sizeof(T);
     void* memory;
     if (bytes < page) {
-        memory = std::malloc(bytes > 0 ? bytes : 1);
+        memory = std::aligned_alloc(64, (bytes / 64 + 1) * 64);  // entries do not straddle cache lines
     } else {
         bytes = (bytes + page - 1) / page * page;
         memory = std::aligned_alloc(page, bytes);

@@ -145,29 +145,6 @@ class ImportedTokenizer(Tokenizer):
 
     # Encoding
 
-    def encode(
-        self,
-        text: str,
-        *,
-        allowed_special: AllowedSpecial = (),
-        disallowed_special: SpecialSet = (),
-        surrogates: Surrogates = "strict",
-        dropout: float = 0.0,
-        seed: int = 0,
-        segmentation: Segmentation = "rank",
-    ) -> list[int]:
-        """As :meth:`Tokenizer.encode`, by the original's ids."""
-        ids: list[int] = self.encode_to_numpy(
-            text,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-            surrogates=surrogates,
-            dropout=dropout,
-            seed=seed,
-            segmentation=segmentation,
-        ).tolist()
-        return ids
-
     def _encode_ordinary(
         self, text: str, dropout: float, seed: int, segmentation: Segmentation
     ) -> UInt32Array:
