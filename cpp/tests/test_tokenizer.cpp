@@ -167,6 +167,28 @@ CASE("encoder and decoder: round trip, batches, chunks of others, dropout") {
     }
 }
 
+CASE("unreachable tokens: found as by merging the bytes of each") {
+    check::Random random(57);
+    int faulty = 0;
+    for (int round = 0; round < 5000; ++round) {
+        // Any two tokens over three letters: most lists soon have a token that nothing makes.
+        std::vector<Merge> merges;
+        const auto any_part = [&] {
+            const std::size_t part = random.below(3 + merges.size());
+            return Rank{static_cast<std::uint32_t>(part < 3 ? 'a' + part : 256 + part - 3)};
+        };
+        for (std::size_t count = 1 + random.below(7); merges.size() < count;) merges.push_back({any_part(), any_part()});
+        const std::vector<std::string> strings = spell(merges);
+        std::optional<std::uint32_t> expected;
+        for (std::uint32_t rank = 256; rank < strings.size() && !expected; ++rank) {
+            if (plain::merge(merges, strings[rank]) != std::vector<std::uint32_t>{rank}) expected = rank;
+        }
+        CHECK(find_unreachable(merges) == expected);
+        faulty += expected.has_value();
+    }
+    CHECK(faulty > 1000 && faulty < 4500);
+}
+
 CASE("encoder: expansions that do not fit the merges") {
     const std::vector<Merge> merges{{Rank{97}, Rank{98}}};
     const IdLists lists = expansions({}, {});

@@ -47,9 +47,8 @@ Adjacency::Adjacency(const MergeLookup& lookup, std::span<const Merge> merges) :
 /// Takes back, from the last to the first, the merges that made the two tokens, looking only at what
 /// touches the boundary. At each moment a merge across the boundary must not have come before the one
 /// taken back: neither a lower rank nor, to the left of an equal rank, the same.
-bool Adjacency::allows(std::uint32_t left, std::uint32_t right) const {
-    std::uint32_t limit = MergeLookup::none;  // merges of the past have ranks below it
-    while (true) {
+bool Adjacency::allows(std::uint32_t left, std::uint32_t right, std::uint32_t limit) const {
+    while (true) {  // merges of the past have ranks below the limit
         const std::uint32_t across = lookup_.find(left, right);
         if (across < limit) return false;
         // The higher rank was made last. Of two equal ones it was the right: merging goes from the left.

@@ -40,8 +40,9 @@ public:
     /// `lookup` must live as long.
     Adjacency(const MergeLookup& lookup, std::span<const Merge> merges);
 
-    /// Whether `left` and `right`, both tokens, stay as they are when their bytes are encoded together.
-    bool allows(std::uint32_t left, std::uint32_t right) const;
+    /// Whether `left` and `right`, both tokens, stay as they are when their bytes are encoded together, by the merges
+    /// that make ranks below `limit`.
+    bool allows(std::uint32_t left, std::uint32_t right, std::uint32_t limit = MergeLookup::none) const;
 
 private:
     const MergeLookup& lookup_;

@@ -1,16 +1,16 @@
 #include "prunedbpe/merger.hpp"
 #include "prunedbpe/tokenizer.hpp"
-#include "tokenizer/expansions.hpp"
+#include "tokenizer/adjacency.hpp"
 
 namespace prunedbpe {
 
 std::optional<std::uint32_t> find_unreachable(std::span<const Merge> merges) {
     const MergeLookup lookup(merges);
-    const TokenStrings strings(merges);
-    MergeScratch scratch;
-    for (std::uint32_t rank = byte_count; rank < strings.size(); ++rank) {
-        merge_chunk(lookup, strings[rank], scratch);
-        if (scratch.ranks.size() != 1 || scratch.ranks[0] != rank) return rank;
+    const Adjacency adjacency(lookup, merges);
+    for (std::uint32_t i = 0; i < merges.size(); ++i) {
+        // The parts, being reachable, come about when nothing before this merge crosses their boundary.
+        const std::uint32_t rank = byte_count + i;
+        if (!adjacency.allows(raw(merges[i].left), raw(merges[i].right), rank)) return rank;
     }
     return std::nullopt;
 }
