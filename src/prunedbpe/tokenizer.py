@@ -17,7 +17,12 @@ import numpy as np
 
 from prunedbpe import _core
 from prunedbpe.errors import PrunedBPEError, SettingsError
-from prunedbpe.export.native import SETTINGS_FILE, read_tokenizer, write_tokenizer
+from prunedbpe.export.native import (
+    IMPORTED_FORMAT,
+    SETTINGS_FILE,
+    read_tokenizer,
+    write_tokenizer,
+)
 from prunedbpe.facade import SpecialSet, TiktokenMethods, refuse_special_text
 from prunedbpe.files import read_json
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
@@ -92,10 +97,11 @@ class Tokenizer(TiktokenMethods):
         Raises:
             FormatError: A file is missing or wrong; the message names the file and the line.
         """
-        from prunedbpe.imports.tokenizer import ImportedTokenizer, is_imported
+        path = Path(folder, SETTINGS_FILE)
+        settings = read_json(path) if path.is_file() else None
+        if isinstance(settings, dict) and settings.get("format") == IMPORTED_FORMAT:
+            from prunedbpe.imports.tokenizer import ImportedTokenizer
 
-        settings = Path(folder, SETTINGS_FILE)
-        if settings.is_file() and is_imported(read_json(settings)):
             return ImportedTokenizer.load(folder)
         return cls(*read_tokenizer(Path(folder)))
 

@@ -17,6 +17,7 @@ from prunedbpe.vocabulary import Vocabulary
 
 SETTINGS_FILE = "prunedbpe.json"
 FORMAT = "prunedbpe tokenizer"
+IMPORTED_FORMAT = "prunedbpe imported tokenizer"
 FORMAT_VERSION = 1
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from prunedbpe.errors import FormatError, PrunedBPEError, SettingsError
-from prunedbpe.export.native import SETTINGS_FILE
+from prunedbpe.export.native import IMPORTED_FORMAT, SETTINGS_FILE
 from prunedbpe.export.paper import read_paper_files, write_paper_files
 from prunedbpe.facade import SpecialSet
 from prunedbpe.files import read_json, write_json
@@ -28,7 +28,6 @@ from prunedbpe.tokenizer import AllowedSpecial, Segmentation, Surrogates, TokenI
 from prunedbpe.types import ByteArray, Int64Array, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
 
-FORMAT = "prunedbpe imported tokenizer"
 FORMAT_VERSION = 1
 
 
@@ -268,7 +267,7 @@ class ImportedTokenizer(Tokenizer):
         write_json(
             folder / SETTINGS_FILE,
             {
-                "format": FORMAT,
+                "format": IMPORTED_FORMAT,
                 "version": FORMAT_VERSION,
                 "cut": self.cut.describe(),
                 "whole_chunks": self.whole_chunks,
@@ -291,7 +290,7 @@ class ImportedTokenizer(Tokenizer):
         """
         path = Path(folder) / SETTINGS_FILE
         settings = read_json(path)
-        if not is_imported(settings):
+        if not isinstance(settings, dict) or settings.get("format") != IMPORTED_FORMAT:
             raise FormatError(f"{path}: not the settings of an imported tokenizer")
         if settings.get("version") != FORMAT_VERSION:
             raise FormatError(
@@ -320,11 +319,6 @@ class ImportedTokenizer(Tokenizer):
         ) != len(own.special_tokens):
             raise FormatError(f"{path}: ids and the vocabulary files do not belong together")
         return cls(vocabulary, cut, whole_chunks=whole_chunks, origin=origin)
-
-
-def is_imported(settings: object) -> bool:
-    """Whether the settings of a folder are those of an imported tokenizer."""
-    return isinstance(settings, dict) and settings.get("format") == FORMAT
 
 
 def _rebuild(
