@@ -78,6 +78,7 @@ sanitize: $(VENV)/.tools
 # Texts: PRUNEDBPE_BENCH_TEXTS=a.txt:b.txt, see benchmarks/README.md.
 bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/bench_train.py --fill
+	$(BIN)/python benchmarks/bench_encode.py --fill
 
 docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html

@@ -29,6 +29,10 @@ PACKAGES = [
     "rustbpe",
     "tokenizers",
     "bpeasy",
+    "fastokens",
+    "splintr-rs",
+    "quicktok-v1",
+    "tiktoken",
     "numpy",
     "pyarrow",
 ]

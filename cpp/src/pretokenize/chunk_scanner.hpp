@@ -49,11 +49,7 @@ public:
     const char* next(const char* at) {
 #if defined(__SSE2__)
         if constexpr (rules.has_words) {
-            // Outside ASCII there is nothing for it; loading blocks there would be in vain.
-            const bool is_ascii = at + 1 < end_ && static_cast<signed char>(at[*at == ' ']) >= 0;
-            if (is_ascii) {
-                if (const char* const stop = next_ascii(at)) [[likely]] return stop;
-            }
+            if (const char* const stop = next_ascii(at)) [[likely]] return stop;
         }
 #endif
         return next_chunk(at, end_);
@@ -70,6 +66,8 @@ private:
     const char* next_ascii(const char* at) {
         auto offset = static_cast<std::size_t>(at - block_);
         if (offset > reach) [[unlikely]] {
+            // Outside ASCII the bits tell nothing; loading them there would be in vain.
+            if (end_ - at < 2 || static_cast<signed char>(at[*at == ' ']) < 0) return nullptr;
             load(at);
             offset = 0;
         }
@@ -97,8 +95,9 @@ private:
 
     void load(const char* at) {
         block_ = at;
-        char rest[width] = {};
+        char rest[width];
         if (end_ - at < static_cast<std::ptrdiff_t>(width)) {
+            std::memset(rest, 0, sizeof rest);
             std::memcpy(rest, at, static_cast<std::size_t>(end_ - at));
             at = rest;
         }

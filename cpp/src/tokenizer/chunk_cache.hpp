@@ -1,6 +1,6 @@
 // Chunks seen before: bytes -> visible ids, without splitting again.
 //
-// Fixed memory, 3 MB, belonging to one thread at a time. A chunk has two places, side by side: a new one takes
+// Fixed memory, 5 MB, belonging to one thread at a time. A chunk has two places, side by side: a new one takes
 // the first, moves what stood there to the second and overwrites that. What is frequent is soon back.
 #pragma once
 
@@ -69,7 +69,7 @@ private:
     HugeArray<Pair> pairs_;
 };
 
-using ShortChunkCache = ChunkCache<2, 15>;  // nearly all chunks; both places share a cache line
+using ShortChunkCache = ChunkCache<2, 16>;  // nearly all chunks; both places share a cache line
 using LongChunkCache = ChunkCache<4, 13>;   // 16 to 31 bytes
 
 }  // namespace prunedbpe

@@ -1,0 +1,296 @@
+"""Encoding and decoding beside other libraries, each measurement in a process of its own.
+
+    python benchmarks/bench_encode.py --text en.txt --text multi.txt --text zh.txt
+
+1. Learns 32,768 tokens on the texts (or takes --vocab FOLDER) and exports them for every library.
+2. Verifies: every library gives the same ids for the first megabyte of each text, or is left out.
+3. Times, in MB of UTF-8 a second:
+   steady   documents of about 4 KB one by one, on one core, after as many *other* documents
+   batch    the batch call over all documents, all cores: the first pass, nothing warmed
+   decode   the ids of the whole text, on one core
+4. Hostile texts, in milliseconds; loading and importing.
+
+A ratio is ours against the fastest peer whose results are of the same kind (lists, arrays).
+Writes one JSON into results/ and, with --fill, the tables into README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from common import (
+    Row,
+    add_text_argument,
+    answer_alone,
+    describe,
+    fill_table,
+    in_child,
+    markdown,
+    texts_of,
+    write_results,
+)
+from competitors.encoders import ENCODERS, Files
+
+VOCAB_SIZE = 32_768
+OWN = "prunedbpe"
+PUBLISHED_CL100K = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
+    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+HOSTILE: dict[str, Callable[[random.Random], str]] = {
+    "100,000 equal letters": lambda r: "a" * 100_000,
+    "1 MB of random letters": lambda r: "".join(r.choices("abcdefghijklmnopqrstuvwxyz", k=10**6)),
+    "1 MB of random Han": lambda r: "".join(
+        chr(r.randrange(0x4E00, 0x9FA5)) for _ in range(333_333)
+    ),
+    "1 MB of spaces": lambda r: " " * 10**6,
+    "1 MB of one emoji sequence": lambda r: "👩‍👩‍👧‍👦" * 40_000,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_text_argument(parser)
+    parser.add_argument("--vocab", type=Path, help="folder of an earlier run's vocabulary")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peer", action="append", help="default: all that are installed")
+    parser.add_argument("--fill", action="store_true", help="put the tables into README.md")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child is not None:
+        task: Row = json.loads(arguments.child)
+        answer_alone(lambda: CHILDREN[task["job"]](task))
+        return
+    texts = texts_of(arguments)
+    folder = arguments.vocab or Path("bench-vocab")
+    if not (folder / "tokenizer.json").exists():
+        make_vocabulary(texts, folder)
+    about = describe(texts)
+    wanted = [n for n in ENCODERS if n.startswith(OWN) or n in (arguments.peer or ENCODERS)]
+    names = verify(texts, folder, wanted)
+    rows: list[Row] = []
+    for round_number in range(arguments.rounds):
+        for text in texts:
+            for job in ("steady", "batch", "decode"):
+                for name in names:
+                    row = child(job, folder, name, text=text)
+                    rows.append({**row, "round": round_number})
+                    print(
+                        f"{text.name:14} {job:7} {name:24} {row.get('rate', row.get('error'))}",
+                        flush=True,
+                    )
+    for case in HOSTILE:
+        rows.append(child("hostile", folder, OWN, case=case))
+    rows.append(child("load", folder, OWN))
+    tables = report(rows, [text.name for text in texts], names)
+    print(f"\n{tables}\n\n{write_results('encode', about, rows)}")
+    if arguments.fill:
+        machine = about["machine"]
+        head = (
+            f"{about['date'][:10]}, commit {about['commit']}, {machine['cores']} cores of "
+            f"{machine['processor']}, load before {machine['load_before']:.1f}, best of "
+            f"{arguments.rounds} (lowest in brackets)."
+        )
+        fill_table("encode", f"{head}\n\n{tables}")
+
+
+def make_vocabulary(texts: list[Path], folder: Path) -> None:
+    """One learning run; Standard for all, and pruned to the same size for ourselves."""
+    import prunedbpe
+    from prunedbpe.corpus import Corpus
+    from prunedbpe.export.huggingface import write_huggingface
+    from prunedbpe.export.tiktoken import write_tiktoken
+
+    files = Files(folder)
+    corpus = Corpus([str(text) for text in texts])
+    for threshold, where in (("40%", files.pruned), (0, files.own)):
+        tok = prunedbpe.train(
+            corpus, VOCAB_SIZE, threshold=threshold, special_tokens=(), pretokenizer="cl100k"
+        )
+        tok.save(where)
+    write_tiktoken(tok, files.tiktoken)
+    write_huggingface(tok, files.json)
+    # The export spells out every class, for one result under any Unicode version. Libraries know
+    # the published pattern and have quick code for it, which they shall use; ids are compared.
+    settings = json.loads(Path(files.json).read_text())
+    for step in settings["pre_tokenizer"]["pretokenizers"]:
+        if step["type"] == "Split":
+            step["pattern"] = {"Regex": PUBLISHED_CL100K}
+    Path(files.json).write_text(json.dumps(settings, ensure_ascii=False))
+
+
+def verify(texts: list[Path], folder: Path, names: list[str]) -> list[str]:
+    """Those whose ids are ours."""
+    kept = []
+    for name in names:
+        same = True
+        for text in texts:
+            answers = [child("ids", folder, n, text=text) for n in (name, OWN)]
+            if "pruned " in f"{name} ":  # its ids are its own, but its bytes must come back
+                same &= answers[0].get("round_trip", False)
+            else:
+                same &= "error" not in answers[0] and answers[0]["ids"] == answers[1]["ids"]
+        print(
+            f"{name:24} {'verified' if same else answers[0].get('error', 'ids differ: left out')}"
+        )
+        if same:
+            kept.append(name)
+    return kept
+
+
+def child(job: str, folder: Path, name: str, text: Path | None = None, case: str = "") -> Row:
+    task = {"job": job, "vocab": str(folder), "name": name, "case": case}
+    if text is not None:
+        task |= {"path": str(text), "text": text.name}
+    return {**task, **in_child([json.dumps(task)])}
+
+
+def documents(text: str, size: int = 4096) -> list[str]:
+    """Runs of lines of about 4 KB."""
+    made, lines, length = [], [], 0
+    for line in text.splitlines(keepends=True):
+        lines.append(line)
+        length += len(line.encode())
+        if length >= size:
+            made.append("".join(lines))
+            lines, length = [], 0
+    return [*made, "".join(lines)] if lines else made
+
+
+def read(task: Row) -> str:
+    return Path(task["path"]).read_bytes().decode()
+
+
+def megabytes(texts: list[str]) -> float:
+    return sum(len(text.encode()) for text in texts) / 1e6
+
+
+def prepare(task: Row) -> Any:
+    encoder = ENCODERS[task["name"]].make(Files(Path(task["vocab"])))
+    encoder.one("warm up")  # lazy imports and pools; caches stay cold
+    return encoder
+
+
+def on_one_core() -> None:
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def ids_child(task: Row) -> Row:
+    encoder = prepare(task)
+    text = read(task)[:1_000_000]
+    ids = [int(i) for i in encoder.ids(encoder.one(text))]
+    back = encoder.decode(ids) if encoder.decode else b""
+    digest = hashlib.sha256(repr(ids).encode()).hexdigest()
+    return {"ids": digest, "round_trip": back in (text, text.encode())}
+
+
+def steady_child(task: Row) -> Row:
+    on_one_core()
+    encoder = prepare(task)
+    texts = documents(read(task))
+    for text in texts[1::2]:
+        encoder.one(text)
+    started = time.perf_counter()
+    for text in texts[::2]:
+        encoder.one(text)
+    return {"rate": megabytes(texts[::2]) / (time.perf_counter() - started)}
+
+
+def batch_child(task: Row) -> Row:
+    encoder = prepare(task)
+    if encoder.batch is None:
+        return {"error": "has no batch call"}
+    encoder.batch(["warm up"] * 64)
+    texts = documents(read(task))
+    started = time.perf_counter()
+    encoder.batch(texts)
+    return {"rate": megabytes(texts) / (time.perf_counter() - started)}
+
+
+def decode_child(task: Row) -> Row:
+    on_one_core()
+    encoder = prepare(task)
+    if encoder.decode is None:
+        return {"error": "does not decode"}
+    text = read(task)
+    ids = [int(i) for i in encoder.ids(encoder.one(text))]
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        encoder.decode(ids)
+        times.append(time.perf_counter() - started)
+    return {"rate": megabytes([text]) / min(times)}
+
+
+def hostile_child(task: Row) -> Row:
+    on_one_core()
+    encoder = prepare(task)
+    text = HOSTILE[task["case"]](random.Random(1))
+    started = time.perf_counter()
+    encoder.one(text)
+    return {"ms": (time.perf_counter() - started) * 1e3}
+
+
+def load_child(task: Row) -> Row:
+    started = time.perf_counter()
+    from prunedbpe import Tokenizer
+
+    imported = time.perf_counter()
+    times = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        Tokenizer.load(Files(Path(task["vocab"])).own)
+        times.append(time.perf_counter() - begun)
+    return {"import_ms": (imported - started) * 1e3, "load_ms": min(times) * 1e3}
+
+
+CHILDREN: dict[str, Callable[[Row], Row]] = {
+    "ids": ids_child,
+    "steady": steady_child,
+    "batch": batch_child,
+    "decode": decode_child,
+    "hostile": hostile_child,
+    "load": load_child,
+}
+
+
+def report(rows: list[Row], texts: list[str], names: list[str]) -> str:
+    def rates(job: str, text: str, name: str) -> list[float]:
+        found = [r for r in rows if (r["job"], r.get("text"), r["name"]) == (job, text, name)]
+        return [row["rate"] for row in found if "rate" in row]
+
+    columns = [(job, text) for job in ("steady", "batch", "decode") for text in texts]
+    lines = []
+    for kind in ("list", "array"):
+        members = [name for name in names if ENCODERS[name].kind == kind]
+        for name in members:
+            cells = [rates(*column, name) for column in columns]
+            lines.append([name, *(f"{max(c):.0f} ({min(c):.0f})" if c else "–" for c in cells)])
+        ratios = []
+        for column in columns:
+            peers = [max(rates(*column, n), default=0) for n in members if not n.startswith(OWN)]
+            own = max(rates(*column, OWN if kind == "list" else f"{OWN} array"), default=0)
+            ratios.append(f"**{own / max(peers):.2f}**" if any(peers) else "–")
+        lines.append([f"**ours / best peer, {kind}s**", *ratios])
+    header = ["MB/s", *(f"{job} {text}" for job, text in columns)]
+    hostile = [[r["case"], f"{r['ms']:.1f}"] for r in rows if r["job"] == "hostile" and "ms" in r]
+    for row in rows:
+        if "load_ms" in row:
+            hostile.append([f"loading {VOCAB_SIZE} tokens", f"{row['load_ms']:.0f}"])
+            hostile.append(["importing the package", f"{row['import_ms']:.0f}"])
+    return f"{markdown(header, lines)}\n\n{markdown(['', 'ms'], hostile)}"
+
+
+if __name__ == "__main__":
+    main()
