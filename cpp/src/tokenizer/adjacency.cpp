@@ -51,15 +51,14 @@ bool Adjacency::allows(std::uint32_t left, std::uint32_t right, std::uint32_t li
     while (true) {  // merges of the past have ranks below the limit
         const std::uint32_t across = lookup_.find(left, right);
         if (across < limit) return false;
-        // The higher rank was made last. Of two equal ones it was the right: merging goes from the left.
-        if ((left > right && left >= byte_count) || right < byte_count) {
-            if (left < byte_count) return true;
-            limit = left;
-            left = raw(parts_[left].right);
-        } else {
-            limit = right + 1;
-            right = raw(parts_[right].left);
-        }
+        if ((left | right) < byte_count) return true;
+        // The higher rank was made last. Of two equal ones it was the right: merging goes from the left. Which one it
+        // is cannot be guessed, so both ways are prepared and one is chosen.
+        const bool is_left = left > right;
+        const std::uint32_t left_inside = raw(parts_[left].right), right_inside = raw(parts_[right].left);
+        limit = is_left ? left : right + 1;
+        left = is_left ? left_inside : left;
+        right = is_left ? right : right_inside;
     }
 }
 

@@ -46,7 +46,7 @@ struct ManyRanks {
 Backtracker::Backtracker(const MergeLookup& lookup, std::span<const Merge> merges, const Expansions& expansions)
     : trie_(merges), adjacency_(lookup, merges), expansions_(expansions) {
     const std::vector<Signature> signatures = make_signatures(merges);
-    tokens_.reserve(expansions.size());
+    tokens_.reserve(expansions.size() + 1);
     for (std::uint32_t rank = 0; rank < expansions.size(); ++rank) {
         std::uint32_t length = 1;
         if (rank >= byte_count) {
@@ -56,6 +56,7 @@ Backtracker::Backtracker(const MergeLookup& lookup, std::span<const Merge> merge
         const auto ids = expansions[rank];
         tokens_.push_back({signatures[rank], length, trie_.shorter()[rank], ids.size() == 1 ? ids[0] : internal});
     }
+    tokens_.push_back({});
 }
 
 std::uint32_t* Backtracker::encode_short(std::string_view chunk, std::uint32_t* out) const {
@@ -99,32 +100,30 @@ void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks
     const char* const end = begin + chunk.size();
     const char* at = begin;
     const Token* const tokens = tokens_.data();
-    std::uint32_t last = TokenTrie::none;
-    Signature signature;  // of the last token; before the first, anything may begin
+    const auto start = static_cast<std::uint32_t>(tokens_.size() - 1);  // stands before the first: anything may follow
+    std::uint32_t last = start;
     std::uint32_t rank = trie_.longest(at, end);
     while (true) {
-        const Token* token = nullptr;
-        for (; rank != TokenTrie::none; rank = token->shorter) {
-            token = tokens + rank;
-            const auto stop = static_cast<std::size_t>(at - begin) + token->length;
-            if (!dead_ends[stop] && (signature.surely_allows(token->signature) || adjacency_.allows(last, rank))) break;
-        }
-        if (rank != TokenTrie::none) {
+        const Token& token = tokens[rank];
+        const bool is_dead_end = dead_ends[static_cast<std::size_t>(at - begin) + token.length];
+        const bool is_sure = tokens[last].signature.surely_allows(token.signature) & !is_dead_end;
+        if (is_sure || (!is_dead_end && adjacency_.allows(last, rank))) {
             ranks.push(rank);
-            at += token->length;
+            at += token.length;
             if (at == end) return;
             last = rank;
-            signature = token->signature;
             rank = trie_.longest(at, end);
-        } else {
+            continue;
+        }
+        rank = token.shorter;
+        while (rank == TokenTrie::none) {
             // No token may follow here: take the last one back and go on with the next shorter one.
             if (ranks.is_empty()) throw std::logic_error("a token of the vocabulary can never appear");
             dead_ends.add(static_cast<std::size_t>(at - begin));
             rank = tokens[last].shorter;
             at -= tokens[last].length;
             ranks.pop();
-            last = ranks.is_empty() ? TokenTrie::none : ranks.last();
-            signature = ranks.is_empty() ? Signature{} : tokens[last].signature;
+            last = ranks.is_empty() ? start : ranks.last();
         }
     }
 }

@@ -53,7 +53,7 @@ private:
 
     TokenTrie trie_;
     Adjacency adjacency_;
-    std::vector<Token> tokens_;  // by rank
+    std::vector<Token> tokens_;  // by rank; the one behind the last stands for the beginning of a chunk
     const Expansions& expansions_;
 };
 
