@@ -18,26 +18,21 @@
 
 namespace prunedbpe {
 
-/// What holds in a pretokenizer for ASCII text.
-struct AsciiRules {
-    bool has_words = true;         ///< letters, maybe behind a space, are a chunk where a space follows
-    bool words_end_early = false;  ///< and where anything follows that is ASCII and no letter
-    bool words_take_punctuation = false;  ///< one character of punctuation before them joins, as a space does
-    bool has_punctuation = false;  ///< a run of punctuation, maybe behind a space, is a chunk
-    bool takes_breaks = false;     ///< with the line breaks behind it
+/// What the bits of a pretokenizer are good for. Where its own scanner is as quick, nothing.
+enum class AsciiRules {
+    none,
+    words,   ///< letters, maybe behind a space, are a chunk where a space follows
+    cl100k,  ///< the same where anything in ASCII follows, or behind one character of punctuation; and punctuation
 };
 
 template <NextChunk next_chunk>
-inline constexpr AsciiRules ascii_rules;
+inline constexpr AsciiRules ascii_rules = AsciiRules::none;
 template <>
-inline constexpr AsciiRules ascii_rules<next_none>{.has_words = false};
+inline constexpr AsciiRules ascii_rules<next_paper> = AsciiRules::words;
 template <>
-inline constexpr AsciiRules ascii_rules<next_o200k>{.has_words = false};
+inline constexpr AsciiRules ascii_rules<next_reference> = AsciiRules::words;
 template <>
-inline constexpr AsciiRules ascii_rules<next_gpt2>{.words_end_early = true, .has_punctuation = true};
-template <>
-inline constexpr AsciiRules ascii_rules<next_cl100k>{
-    .words_end_early = true, .words_take_punctuation = true, .has_punctuation = true, .takes_breaks = true};
+inline constexpr AsciiRules ascii_rules<next_cl100k> = AsciiRules::cl100k;
 
 /// The chunks of one text from left to right, as `next_chunk` cuts them.
 template <NextChunk next_chunk>
@@ -48,8 +43,10 @@ public:
     /// End of the chunk at `at`, which must be before the end of the text.
     const char* next(const char* at) {
 #if defined(__SSE2__)
-        if constexpr (rules.has_words) {
-            if (const char* const stop = next_ascii(at)) [[likely]] return stop;
+        if constexpr (rules != AsciiRules::none) {
+            if (static_cast<signed char>(*at) >= 0) {
+                if (const char* const stop = next_ascii(at)) [[likely]] return stop;
+            }
         }
 #endif
         return next_chunk(at, end_);
@@ -64,7 +61,8 @@ private:
 
     /// nullptr where the bits do not tell.
     const char* next_ascii(const char* at) {
-        auto offset = static_cast<std::size_t>(at - block_);
+        // As numbers: before the first load there is no block to point into.
+        std::size_t offset = reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(block_);
         if (offset > reach) [[unlikely]] {
             // Outside ASCII the bits tell nothing; loading them there would be in vain.
             if (end_ - at < 2 || static_cast<signed char>(at[*at == ' ']) < 0) return nullptr;
@@ -76,17 +74,16 @@ private:
         };
         const auto is_set = [](std::uint64_t bits, std::size_t place) { return bits >> place & 1; };
 
-        const std::size_t word = offset + is_set(rules.words_take_punctuation ? spaces_ | punctuation_ : spaces_, offset);
+        const std::size_t word = offset + is_set(spaces_ | punctuation_, offset);
         const std::size_t word_end = run_end(letters_, word);
         // Of a word that leaves the block the end is unknown; zeros are shifted in, so it ends there at the latest.
         if (word_end > word && is_set(word_ends_, word_end & 63) && word_end < width) [[likely]] return block_ + word_end;
-        if constexpr (rules.has_punctuation) {
+        if constexpr (rules == AsciiRules::cl100k) {
             const std::size_t begin = offset + is_set(spaces_, offset);
             std::size_t stop = run_end(punctuation_, begin);
-            const bool may_belong_to_a_word =
-                rules.words_take_punctuation && stop == offset + 1 && is_set(letters_, stop & 63);
+            const bool may_belong_to_a_word = stop == offset + 1 && is_set(letters_, stop & 63);
             if (stop > begin && stop < width && is_set(punctuation_ends_, stop & 63) && !may_belong_to_a_word) {
-                if (rules.takes_breaks) stop = run_end(breaks_, stop);
+                stop = run_end(breaks_, stop);
                 if (stop < width) return block_ + stop;
             }
         }
@@ -114,17 +111,17 @@ private:
             const __m128i is_letter = is_in(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), 'a', 26);
             letters_ |= bits(is_letter) << i;
             spaces_ |= bits(is(' ')) << i;
-            ascii |= (bits(bytes) ^ 0xFFFF) << i;
-            if constexpr (rules.has_punctuation) {
+            if constexpr (rules == AsciiRules::cl100k) {
                 const __m128i is_digit = is_in(bytes, '0', 10);
                 // An apostrophe may begin `'s` and the like.
                 const __m128i others = _mm_or_si128(_mm_or_si128(is_letter, is_digit), is('\''));
                 punctuation_ |= bits(_mm_andnot_si128(others, _mm_cmpgt_epi8(bytes, _mm_set1_epi8(' ')))) << i;
+                ascii |= (bits(bytes) ^ 0xFFFF) << i;
                 digits |= bits(is_digit) << i;
                 breaks_ |= bits(_mm_or_si128(is('\n'), is('\r'))) << i;
             }
         }
-        word_ends_ = rules.words_end_early ? ascii & ~letters_ : spaces_;
+        word_ends_ = rules == AsciiRules::cl100k ? ascii & ~letters_ : spaces_;
         punctuation_ends_ = letters_ | digits | spaces_ | breaks_;
     }
 
