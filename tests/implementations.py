@@ -50,13 +50,13 @@ class Native:
     ) -> Learned:
         table = ChunkCounts.from_mapping(counts)
         given = self.merge_table(table, merges) if merges else None
-        learner = Learner(table, given, threads=self.threads, parallel_from=1)
+        learner = Learner(table, given, threads=self.threads, parallel_from=0)
         learner.reach(merge_count)
         return learned_of(learner.merges)
 
     def merge_table(self, counts: ChunkCounts, merges: Sequence[Pair]) -> MergeTable:
         """A checkpoint after these merges, as learning them would have left it."""
-        learner = Learner(counts, threads=self.threads, parallel_from=1)
+        learner = Learner(counts, threads=self.threads, parallel_from=0)
         learner.reach(len(merges))
         found = learner.merges
         assert learned_of(found).merges == list(merges)

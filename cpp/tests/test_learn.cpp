@@ -28,7 +28,7 @@ CASE("learner: against the definition, with any number of threads") {
         const plain::Corpus corpus = plain::random_corpus(random);
         const plain::Learned expected = plain::learn(corpus, 40);
         for (const unsigned threads : {1u, 2u, 3u}) {
-            Learner learner(corpus.view(), {}, threads, 1);
+            Learner learner(corpus.view(), {}, threads, 0);
             CHECK_EQUAL(learner.advance(40), expected.merges.size());
             check_same(learner, expected);
             CHECK(learner.memory() > 0);
@@ -43,7 +43,7 @@ CASE("learner: in steps, and resumed from any merge") {
         const plain::Learned expected = plain::learn(corpus, 30);
         const std::size_t stop = random.below(expected.merges.size() + 1);
         for (const unsigned threads : {1u, 3u}) {
-            Learner resumed(corpus.view(), std::span(expected.merges).first(stop), threads, 1);
+            Learner resumed(corpus.view(), std::span(expected.merges).first(stop), threads, 0);
             std::size_t learned = 0;
             while (const std::size_t step = resumed.advance(std::min<std::size_t>(3, 30 - stop - learned))) {
                 learned += step;
@@ -66,11 +66,11 @@ CASE("learner: merges of few occurrences stay with one thread") {
 
 CASE("learner: nothing to learn") {
     for (const unsigned threads : {1u, 3u}) {
-        CHECK_EQUAL(Learner(plain::Corpus{}.view(), {}, threads, 1).advance(5), std::size_t{0});
+        CHECK_EQUAL(Learner(plain::Corpus{}.view(), {}, threads, 0).advance(5), std::size_t{0});
         plain::Corpus corpus;
         corpus.add("a", 100);
         corpus.add("bc", 1);
-        Learner learner(corpus.view(), {}, threads, 1);
+        Learner learner(corpus.view(), {}, threads, 0);
         CHECK_EQUAL(learner.advance(5), std::size_t{0});
         CHECK_EQUAL(learner.advance(5), std::size_t{0});
     }

@@ -37,7 +37,7 @@ def test_native_equals_plain_python(native, counts):
 @every_native
 @given(counts=corpora, first=st.integers(0, 30), second=st.integers(0, 30))
 def test_steps_do_not_matter(native, counts, first, second):
-    learner = Learner(ChunkCounts.from_mapping(counts), threads=native.threads, parallel_from=1)
+    learner = Learner(ChunkCounts.from_mapping(counts), threads=native.threads, parallel_from=0)
     for merge_count in (first, second, 40):
         learner.reach(merge_count)
     assert learned_of(learner.merges) == learn(counts, 40)
@@ -49,7 +49,7 @@ def test_interrupted_and_resumed(native, counts, stop, tmp_path_factory):
     table = ChunkCounts.from_mapping(counts)
     path = tmp_path_factory.getbasetemp() / f"resumed-{native.threads}.parquet"
     prunedbpe.learn(table, stop).save(path)
-    resumed = Learner(table, MergeTable.load(path), threads=native.threads, parallel_from=1)
+    resumed = Learner(table, MergeTable.load(path), threads=native.threads, parallel_from=0)
     assert len(resumed) <= stop
     resumed.reach(40)
     whole = prunedbpe.learn(table, 40)
@@ -61,7 +61,7 @@ def test_interrupted_after_every_merge(counts, threads):
     table = ChunkCounts.from_mapping(counts)
     merges = None
     for merge_count in range(1, 12):
-        learner = Learner(table, merges, threads=threads, parallel_from=1)
+        learner = Learner(table, merges, threads=threads, parallel_from=0)
         learner.reach(merge_count)
         merges = learner.merges
     assert learned_of(merges) == learn(counts, 11)

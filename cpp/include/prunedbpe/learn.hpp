@@ -19,9 +19,9 @@ class Learner {
 public:
     /// Lays out the corpus, already merged by `merges`: a learner that has learned them itself would
     /// be in the same state. `threads` 0 means one per core; a merge with fewer than `parallel_from`
-    /// occurrences is done by one of them. A corpus of fewer than `whole_below` bytes of unique chunks
-    /// is indexed whole, a larger one down to a falling frequency; the result is the same. Copies what
-    /// it needs of `counts`. Throws std::length_error beyond 2^32 bytes of unique chunks.
+    /// occurrences is done by one of them, 0 shares all. A corpus of fewer than `whole_below` bytes of
+    /// unique chunks is indexed whole, a larger one down to a falling frequency; the result is the same.
+    /// Copies what it needs of `counts`. Throws std::length_error beyond 2^32 bytes of unique chunks.
     Learner(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads,
             std::size_t parallel_from, std::size_t whole_below = std::size_t{1} << 20);
     ~Learner();

@@ -2,12 +2,8 @@
 
 #include <algorithm>
 
-
 namespace prunedbpe {
 namespace {
-
-// std's heaps put the largest in front, so "less" is "merges later".
-bool merges_later(const QueueEntry& a, const QueueEntry& b) { return merges_before(b, a); }
 
 /// How far below the best pair the first index reaches. The frequency of the k-th merge is about k
 /// times lower than that of the first, so tens of thousands of merges need no second index.
@@ -19,7 +15,7 @@ constexpr std::int64_t floor_step = 4;
 }  // namespace
 
 PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below)
-    : corpus_(corpus), team_(team) {
+    : corpus_(corpus), team_(team), shards_(team.size()) {
     if (corpus.slot_count() < whole_below) floor_ = least_frequency;
     if (corpus.rank_count() == byte_count) {
         index_byte_pairs();
@@ -45,14 +41,13 @@ void PairIndex::index_byte_pairs() {
             if (entry.next != nullptr) *entry.next++ = at;
         });
     });
-    queue_added();
+    queue_counted();
 }
 
 void PairIndex::index_below() {
     // Every pair was merged or has fallen below the floor, so no list is left.
-    pairs_ = PairTable();
-    pool_.clear();
     floor_ = std::max(least_frequency, floor_ / floor_step);
+    for (PairShard& shard : shards_) shard.restart(floor_);
     index_any_pairs();
 }
 
@@ -82,7 +77,7 @@ void PairIndex::index_any_pairs() {
             if (entry.next != nullptr) *entry.next++ = records[i].position;
         }
     });
-    queue_added();
+    queue_counted();
 }
 
 PairSketch PairIndex::sketch_pairs() const {
@@ -103,119 +98,56 @@ PairSketch PairIndex::sketch_pairs() const {
 template <class Counter>
 void PairIndex::keep_frequent(std::vector<Counter>& counters) {
     // 1. Sums over the workers.
-    std::int64_t best = 0;
-    for (Counter& counter : counters) {
-        for (const CountedPair& entry : counter.entries()) {
-            if (entry.occurrences == 0) continue;
-            std::uint32_t pair = pairs_.find(entry.key);
-            if (pair == PairTable::none) {
-                pair = pairs_.insert(entry.key);
-                added_.push_back(pair);
+    std::vector<std::int64_t> best(shards_.size());
+    team_.run([&](unsigned shard) {
+        for (Counter& counter : counters) {
+            for (const CountedPair& entry : counter.entries()) {
+                if (entry.occurrences == 0 || shard_of(entry.key) != shard) continue;
+                best[shard] = std::max(
+                    best[shard], shards_[shard].add_counted(entry.key, entry.weight, entry.occurrences));
             }
-            pairs_[pair].frequency += entry.weight;
-            pairs_[pair].count += entry.occurrences;
-            best = std::max(best, pairs_[pair].frequency);
         }
-    }
-    if (floor_ == 0) floor_ = std::max(least_frequency, best / first_floor_step);
-
-    // 2. Lists of the exact size for the pairs worth keeping.
-    std::erase_if(added_, [&](std::uint32_t pair) {
-        if (pairs_[pair].frequency >= floor_) {
-            pairs_[pair].positions = pool_.allocate(pairs_[pair].count);
-            return false;
-        }
-        pairs_.erase(pair);
-        pairs_.recycle(pair);
-        return true;
     });
-
-    // 3. Each worker will write behind those before it. `head` serves as the running total.
-    for (Counter& counter : counters) {
-        for (CountedPair& entry : counter.entries()) {
-            if (entry.occurrences == 0) continue;
-            const std::uint32_t found = pairs_.find(entry.key);
-            if (found == PairTable::none) continue;
-            Pair& pair = pairs_[found];
-            entry.next = pair.positions + pair.head;
-            pair.head += entry.occurrences;
-        }
+    if (floor_ == 0) {
+        floor_ = std::max(least_frequency, *std::max_element(best.begin(), best.end()) / first_floor_step);
     }
-    for (const std::uint32_t pair : added_) pairs_[pair].head = 0;
+
+    // 2. Lists for the pairs worth keeping; each worker will write behind those before it.
+    team_.run([&](unsigned shard) {
+        shards_[shard].keep_frequent(floor_);
+        for (Counter& counter : counters) {
+            for (CountedPair& entry : counter.entries()) {
+                if (entry.occurrences == 0 || shard_of(entry.key) != shard) continue;
+                entry.next = shards_[shard].take_room(entry.key, entry.occurrences);
+            }
+        }
+    });
 }
 
-std::optional<std::uint32_t> PairIndex::pop_best() {
+void PairIndex::queue_counted() {
+    team_.run([&](unsigned shard) { shards_[shard].queue_counted(); });
+}
+
+PairShard* PairIndex::best_shard() {
     while (true) {
-        if (queue_.empty()) {
-            if (floor_ == least_frequency) return std::nullopt;
-            index_below();
-            continue;
+        PairShard* best = nullptr;
+        for (PairShard& shard : shards_) {
+            if (shard.front() == nullptr) continue;
+            if (best == nullptr || merges_before(*shard.front(), *best->front())) best = &shard;
         }
-        std::pop_heap(queue_.begin(), queue_.end(), merges_later);
-        const QueueEntry entry = queue_.back();
-        queue_.pop_back();
-        Pair& pair = pairs_[entry.pair];
-        if (pair.frequency < floor_) {
-            pairs_.recycle(entry.pair);
-        } else if (pair.frequency == entry.frequency) {
-            // No occurrence was lost since the entry was made: its first position holds too.
-            return entry.pair;
-        } else {
-            trim(pair);
-            push(entry.pair);
-        }
+        if (best != nullptr || floor_ == least_frequency) return best;
+        index_below();
     }
 }
 
-void PairIndex::remove(std::uint32_t pair) {
-    release_positions(pairs_[pair]);
-    pairs_.erase(pair);
-    pairs_.recycle(pair);
-}
-
-void PairIndex::decrease(std::uint64_t key, std::int64_t weight) {
-    const std::uint32_t found = pairs_.find(key);
-    if (found == PairTable::none) return;
-    Pair& pair = pairs_[found];
-    pair.frequency -= weight;
-    if (pair.frequency < floor_) {
-        release_positions(pair);
-        pairs_.erase(found);  // recycled when its queue entry comes up
-    }
-}
-
-Position* PairIndex::add(std::uint64_t key, std::int64_t frequency, std::uint32_t count) {
-    if (frequency < floor_) return nullptr;
-    const std::uint32_t place = pairs_.insert(key);
-    Pair& pair = pairs_[place];
-    pair.frequency = frequency;
-    pair.count = count;
-    pair.positions = pool_.allocate(count);
-    added_.push_back(place);
-    return pair.positions;
-}
-
-void PairIndex::queue_added() {
-    for (const std::uint32_t pair : added_) push(pair);
-    added_.clear();
-}
-
-void PairIndex::push(std::uint32_t pair) {
-    queue_.push_back({pairs_[pair].frequency, pairs_[pair].positions[pairs_[pair].head], pair});
-    std::push_heap(queue_.begin(), queue_.end(), merges_later);
-}
-
-void PairIndex::release_positions(Pair& pair) {
-    pool_.release(pair.positions, pair.count);
-    pair.positions = nullptr;
-}
-
-void PairIndex::trim(Pair& pair) const {
-    while (!corpus_.holds(pair.positions[pair.head], pair.left(), pair.right())) ++pair.head;
+bool PairIndex::is_used_up() const {
+    return std::all_of(shards_.begin(), shards_.end(), [](const PairShard& s) { return s.front() == nullptr; });
 }
 
 std::size_t PairIndex::memory() const {
-    return pairs_.memory() + pool_.memory() + queue_.capacity() * sizeof(QueueEntry);
+    std::size_t total = 0;
+    for (const PairShard& shard : shards_) total += shard.memory();
+    return total;
 }
 
 }  // namespace prunedbpe

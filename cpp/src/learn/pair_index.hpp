@@ -1,15 +1,12 @@
-// All pairs of the corpus with their occurrences, and the queue that tells which is merged next.
+// All pairs of the corpus with their occurrences, and which of them is merged next.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "learn/flat_corpus.hpp"
 #include "learn/pair_counter.hpp"
-#include "learn/pair_order.hpp"
-#include "learn/pair_table.hpp"
-#include "learn/position_pool.hpp"
+#include "learn/pair_shard.hpp"
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {
@@ -21,33 +18,29 @@ inline constexpr std::int64_t least_frequency = 2;
 /// whose frequency is at least its floor. Frequencies only fall, and a pair that is new is counted
 /// when it appears, so no pair can come up to the floor from below: what is left out cannot be the
 /// best. When no pair of the index is left, the corpus is read again and indexed down to a lower floor.
+///
+/// The pairs are dealt out to shards, one for each worker. Which shard holds a pair decides who keeps
+/// it up to date and nothing else: the order of merging is total, and the best pair is the best of the
+/// shards' best.
 class PairIndex {
 public:
     /// Indexes the corpus as it stands; down to the least frequency at once if it has fewer slots than
     /// `whole_below`, because reading again would cost more than it saves.
     PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below);
 
-    /// The pair to merge next, taken out of the queue, or nothing when no pair is frequent enough.
-    /// Its `frequency` is exact. It must be given to `remove` once it is merged.
-    std::optional<std::uint32_t> pop_best();
+    /// The shard whose front is merged next, or nullptr when no pair is frequent enough. Every shard's
+    /// `find_best` must have been called since its last change.
+    PairShard* best_shard();
+    /// Is every pair merged that reaches the floor? Then `best_shard` will index the corpus anew.
+    bool is_used_up() const;
 
-    Pair& operator[](std::uint32_t pair) { return pairs_[pair]; }
-
-    /// Forgets a pair that was popped.
-    void remove(std::uint32_t pair);
-
-    /// Lowers the frequency of a pair by the weight of its destroyed occurrences.
-    void decrease(std::uint64_t key, std::int64_t weight);
-
-    /// Asks for the memory that `decrease` or `add` of this pair will need.
-    void prefetch(std::uint64_t key) const { pairs_.prefetch(key); }
-
-    /// Adds a new pair and returns its empty list, `count` long, to be filled in ascending order;
-    /// nullptr if the pair is too rare to be kept. `queue` it when the list is filled.
-    Position* add(std::uint64_t key, std::int64_t frequency, std::uint32_t count);
-
-    /// Puts the pairs added since the last call into the queue.
-    void queue_added();
+    unsigned shard_count() const { return static_cast<unsigned>(shards_.size()); }
+    unsigned shard_of(std::uint64_t key) const {
+        // The pairs of one token with its neighbours must not all meet in one shard.
+        const auto mixed = static_cast<std::uint32_t>((key >> 32) + key) * 0x9E3779B1u;
+        return static_cast<unsigned>(std::uint64_t{mixed} * shards_.size() >> 32);
+    }
+    PairShard& shard(unsigned index) { return shards_[index]; }
 
     std::size_t memory() const;
 
@@ -62,20 +55,14 @@ private:
     /// Makes pairs of what the workers counted, and tells them where to write the occurrences.
     template <class Counter>
     void keep_frequent(std::vector<Counter>& counters);
+    /// Queues the pairs whose lists were filled.
+    void queue_counted();
     Part chunks_of(unsigned worker) const { return corpus_.chunk_part(worker, team_.size()); }
-
-    void push(std::uint32_t pair);
-    void release_positions(Pair& pair);
-    /// Moves the head to the first occurrence that still stands.
-    void trim(Pair& pair) const;
 
     const FlatCorpus& corpus_;
     WorkerTeam& team_;
     std::int64_t floor_ = 0;  // pairs below are not in the index; 0: not chosen yet
-    PairTable pairs_;
-    PositionPool pool_;
-    std::vector<QueueEntry> queue_;  // a heap; every pair, dead ones too, has exactly one entry
-    std::vector<std::uint32_t> added_;
+    std::vector<PairShard> shards_;
 };
 
 }  // namespace prunedbpe

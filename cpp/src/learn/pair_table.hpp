@@ -46,9 +46,13 @@ public:
         }
     }
 
-    /// For a pair that will be looked for or added soon.
-    void prefetch(std::uint64_t key) const {
-        __builtin_prefetch(&slots_[static_cast<std::uint32_t>(hash_key(key)) & mask()]);
+    /// For a pair that will be looked for or added soon: its slot first, then what the slot names.
+    void prefetch_slot(std::uint64_t key) const {
+        __builtin_prefetch(&slots_[static_cast<std::uint32_t>(hash_key(key)) & mask()], 1);
+    }
+    void prefetch_pair(std::uint64_t key) const {
+        const Slot slot = slots_[static_cast<std::uint32_t>(hash_key(key)) & mask()];
+        if (slot.pair != none) __builtin_prefetch(&pairs_[slot.pair], 1);
     }
 
     /// Adds a pair that is not there; returns its place, which stays until `recycle`.

@@ -11,7 +11,12 @@ namespace {
 
 /// Short runs follow each other within microseconds, and waking a sleeping thread takes some fifty:
 /// it pays to look again for about as long before going to sleep.
-constexpr int looks_before_sleep = 2000;
+constexpr int looks_before_sleep = 8000;
+
+/// A thread that is stopped in the middle of its part keeps the caller waiting until the system lets it
+/// run again, milliseconds later. Its core is wanted by others then, and this will happen again: short
+/// jobs are not shared for this many times as long, so that little is lost on a busy machine.
+constexpr int lateness_remembered = 16;
 
 void pause() {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -21,13 +26,13 @@ void pause() {
 #endif
 }
 
-/// Waits until `value` is another one than `old`.
-void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old, bool look) {
-    for (int i = 0; look && i < looks_before_sleep; ++i) {
-        if (value.load(std::memory_order_acquire) != old) return;
+/// Looks for a while whether `value` is another one than `old`.
+bool see_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+    for (int i = 0; i < looks_before_sleep; ++i) {
+        if (value.load(std::memory_order_acquire) != old) return true;
         pause();
     }
-    value.wait(old);
+    return false;
 }
 
 }  // namespace
@@ -63,12 +68,22 @@ void WorkerTeam::run(const std::function<void(unsigned)>& job) {
     round_.store(round);
     if (!threads_.empty()) round_.notify_all();
     take_parts(round);
-    for (std::uint32_t left = unfinished_.load(); left != 0; left = unfinished_.load()) {
-        wait_for_change(unfinished_, left, has_own_cores_);
-    }
+    wait_for_others();
     for (const std::exception_ptr& error : errors_) {
         if (error) std::rethrow_exception(error);
     }
+}
+
+void WorkerTeam::wait_for_others() {
+    Clock::time_point slept_from;
+    for (std::uint32_t left = unfinished_.load(); left != 0; left = unfinished_.load()) {
+        if (has_own_cores_ && see_change(unfinished_, left)) continue;
+        if (slept_from == Clock::time_point{}) slept_from = Clock::now();
+        unfinished_.wait(left);
+    }
+    if (slept_from == Clock::time_point{}) return;
+    const Clock::time_point now = Clock::now();
+    late_until_ = now + lateness_remembered * (now - slept_from);
 }
 
 void WorkerTeam::take_parts(std::uint32_t round) {
@@ -90,7 +105,11 @@ void WorkerTeam::take_parts(std::uint32_t round) {
 
 void WorkerTeam::work() {
     for (std::uint32_t seen = 0;;) {
-        wait_for_change(round_, seen, has_own_cores_);
+        if (!has_own_cores_ || !see_change(round_, seen)) {
+            sleepers_.fetch_add(1, std::memory_order_relaxed);
+            round_.wait(seen);
+            sleepers_.fetch_sub(1, std::memory_order_relaxed);
+        }
         // The round first: it goes up after `ending_` is set, so whoever sees the last round sees the
         // end too. Asked the other way round, the end could slip in between, and be waited for.
         seen = round_.load();

@@ -19,8 +19,8 @@ from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.progress import SILENT, Progress
 from prunedbpe.threads import thread_count
 
-PARALLEL_FROM = 1 << 9
-"""A merge with fewer occurrences is not worth waking other threads for."""
+PARALLEL_FROM = 1 << 7
+"""A merge with fewer occurrences is not worth sharing, even with threads that are awake."""
 
 _STEP_SECONDS = 0.1
 
@@ -33,7 +33,7 @@ class Learner:
         merges: Merges to go on from; they must have been learned on these very counts.
         threads: One per core by default. The result does not depend on it.
         progress: Who watches.
-        parallel_from: Occurrences from which on a merge is shared between threads.
+        parallel_from: Occurrences from which on a merge is shared between threads; 0 shares all.
         after_step: Called after every step, for instance to write a checkpoint.
 
     >>> learner = Learner(ChunkCounts.from_mapping({b"hat": 3, b"that": 2}))

@@ -1,0 +1,121 @@
+// A part of the pair index that one worker at a time looks after: pairs, their lists, their queue.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "learn/flat_corpus.hpp"
+#include "learn/pair_order.hpp"
+#include "learn/pair_table.hpp"
+#include "learn/position_pool.hpp"
+
+namespace prunedbpe {
+
+/// Holds pairs whose frequency is at least its floor. Nothing is shared with other shards, so that
+/// workers bring different shards up to date at the same time without locks.
+class alignas(64) PairShard {
+public:
+    /// Forgets all pairs, which must have been merged or have fallen below the floor.
+    void restart(std::int64_t floor) {
+        floor_ = floor;
+        pairs_ = PairTable();
+        pool_.clear();
+    }
+
+    // Building the index: count every pair, keep the frequent ones, fill their lists, queue them.
+
+    /// Adds what one worker counted of a pair; returns the frequency so far.
+    std::int64_t add_counted(std::uint64_t key, std::int64_t frequency, std::uint32_t occurrences) {
+        std::uint32_t found = pairs_.find(key);
+        if (found == PairTable::none) {
+            found = pairs_.insert(key);
+            added_.push_back(found);
+        }
+        Pair& pair = pairs_[found];
+        pair.count += occurrences;
+        return pair.frequency += frequency;
+    }
+    /// Gives lists of the exact size to the counted pairs that reach the floor, and drops the others.
+    void keep_frequent(std::int64_t floor) {
+        floor_ = floor;
+        std::erase_if(added_, [&](std::uint32_t pair) {
+            if (pairs_[pair].frequency >= floor_) {
+                pairs_[pair].positions = pool_.allocate(pairs_[pair].count);
+                return false;
+            }
+            pairs_.erase(pair);
+            pairs_.recycle(pair);
+            return true;
+        });
+    }
+    /// Where the next worker writes its occurrences of a pair; nullptr if the pair was dropped.
+    Position* take_room(std::uint64_t key, std::uint32_t occurrences) {
+        const std::uint32_t found = pairs_.find(key);
+        if (found == PairTable::none) return nullptr;
+        Pair& pair = pairs_[found];
+        Position* const room = pair.positions + pair.head;
+        pair.head += occurrences;  // serves as the running total until the pair is queued
+        return room;
+    }
+    /// Queues the counted pairs; their lists are filled.
+    void queue_counted() {
+        for (const std::uint32_t pair : added_) {
+            pairs_[pair].head = 0;
+            queue_.push_back({pairs_[pair].frequency, pairs_[pair].positions[0], pair});
+        }
+        added_.clear();
+        std::make_heap(queue_.begin(), queue_.end(), merges_later);
+    }
+
+    // Merging.
+
+    /// Puts a pair whose entry is up to date in front of the queue, if any pair is left.
+    void find_best(const FlatCorpus& corpus);
+    /// The entry in front, exact after `find_best`; nullptr if no pair is left.
+    const QueueEntry* front() const { return queue_.empty() ? nullptr : queue_.data(); }
+    /// Takes the front out of the queue; the pair must be given to `remove` once it is merged.
+    Pair& pop_front() {
+        std::pop_heap(queue_.begin(), queue_.end(), merges_later);
+        const std::uint32_t pair = queue_.back().pair;
+        queue_.pop_back();
+        return pairs_[pair];
+    }
+    /// Forgets a pair that was popped.
+    void remove(std::uint64_t key);
+
+    /// Lowers the frequency of a pair by the weight of its destroyed occurrences.
+    void decrease(std::uint64_t key, std::int64_t weight);
+
+    std::int64_t floor() const { return floor_; }
+    /// Adds a new pair that reaches the floor, and queues it. Returns its list, `count` long, which is
+    /// to be filled in ascending order, `first` first, before the pair is merged or `find_best` is
+    /// called after a `decrease` of the pair.
+    Position* add(std::uint64_t key, std::int64_t frequency, std::uint32_t count, Position first);
+
+    /// For a pair that will be decreased or added soon: two steps, each of which waits for the memory
+    /// the one before has asked for.
+    void prefetch_slot(std::uint64_t key) const { pairs_.prefetch_slot(key); }
+    void prefetch_pair(std::uint64_t key) const { pairs_.prefetch_pair(key); }
+
+    std::size_t memory() const {
+        return pairs_.memory() + pool_.memory() + queue_.capacity() * sizeof(QueueEntry);
+    }
+
+private:
+    // std's heaps put the largest in front, so "less" is "merges later".
+    static bool merges_later(const QueueEntry& a, const QueueEntry& b) { return merges_before(b, a); }
+
+    void release_positions(Pair& pair) {
+        pool_.release(pair.positions, pair.count);
+        pair.positions = nullptr;
+    }
+
+    std::int64_t floor_ = 0;
+    PairTable pairs_;
+    PositionPool pool_;
+    std::vector<QueueEntry> queue_;  // a heap; every pair, dead ones too, has exactly one entry
+    std::vector<std::uint32_t> added_;  // counted, but not queued yet
+};
+
+}  // namespace prunedbpe
