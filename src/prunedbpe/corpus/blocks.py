@@ -7,6 +7,7 @@ character is ever cut; a line longer than a block makes the block longer.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +26,7 @@ WHOLE_READ_LIMIT = 64 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _CHECK_BLOCK = 4 << 20
+_SEARCH_BLOCK = 1 << 16
 
 
 class NotUtf8Error(Exception):
@@ -57,12 +59,10 @@ def whole_file_block(file: CorpusFile) -> Block:
         NotUtf8Error: The file is not UTF-8.
     """
     with UnpackedStream(file) as stream:
-        pieces = []
-        while piece := stream.read(WHOLE_READ_LIMIT):
-            pieces.append(piece)
-    data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        data = stream.read_all(sys.maxsize - 1)
+    assert data is not None
     _check_utf8(data)
-    return _make_block(as_byte_array(data), 0, file.size or 0)
+    return _make_block(data, 0, file.size or 0)
 
 
 def line_blocks(part: FilePart, block_bytes: int) -> Iterator[Block]:
@@ -138,17 +138,16 @@ def count_lines_before(file: CorpusFile, offset: int) -> int:
     return lines
 
 
-def _read_small(file: CorpusFile) -> bytes | None:
+def _read_small(file: CorpusFile) -> ByteArray | None:
     """The unpacked bytes of a file, or ``None`` if they are more than ``WHOLE_READ_LIMIT``."""
     if file.compression is None and (file.size or 0) > WHOLE_READ_LIMIT:
         return None
     with UnpackedStream(file) as stream:
-        data = stream.read(WHOLE_READ_LIMIT + 1)
-    return data if len(data) <= WHOLE_READ_LIMIT else None
+        return stream.read_all(WHOLE_READ_LIMIT)
 
 
-def _check_utf8(data: bytes) -> None:
-    offset = find_invalid_utf8(as_byte_array(data))
+def _check_utf8(data: ByteArray) -> None:
+    offset = find_invalid_utf8(data)
     if offset >= 0:
         raise NotUtf8Error(offset)
 
@@ -173,11 +172,26 @@ def _find_invalid_in_file(file: CorpusFile, modified: int) -> int:
     return position if held else -1
 
 
-def _line_start(data: bytes, target: int) -> int:
+def _line_start(data: ByteArray, target: int) -> int:
     """The first line start at or after ``target``."""
     if target == 0:
         return 0
-    return data.find(b"\n", target - 1) + 1 or len(data)
+    for begin in range(target - 1, len(data), _SEARCH_BLOCK):
+        found = data[begin : begin + _SEARCH_BLOCK].tobytes().find(b"\n")
+        if found >= 0:
+            return begin + found + 1
+    return len(data)
+
+
+def _last_line_start(data: ByteArray, begin: int, end: int) -> int:
+    """The last line start in ``data[begin + 1 : end + 1]``, or ``begin`` if no line ends there."""
+    while end > begin:
+        first = max(begin, end - _SEARCH_BLOCK)
+        found = data[first:end].tobytes().rfind(b"\n")
+        if found >= 0:
+            return first + found + 1
+        end = first
+    return begin
 
 
 def _line_start_on_disk(file: CorpusFile, target: int) -> int:
@@ -194,17 +208,17 @@ def _line_start_on_disk(file: CorpusFile, target: int) -> int:
 
 
 def _blocks_of_bytes(
-    file: CorpusFile, data: bytes, begin: int, end: int, block_bytes: int
+    file: CorpusFile, data: ByteArray, begin: int, end: int, block_bytes: int
 ) -> Iterator[Block]:
-    view = as_byte_array(data)
     while begin < end:
         cut = end
         if begin + block_bytes < end:
-            cut = data.rfind(b"\n", begin, begin + block_bytes) + 1
-            cut = cut or data.find(b"\n", begin + block_bytes, end) + 1 or end
+            cut = _last_line_start(data, begin, begin + block_bytes)
+            if cut == begin:
+                cut = min(_line_start(data, begin + block_bytes + 1), end)
         # Through a compressed file, progress on the disk is taken to be even.
         on_disk = cut if file.compression is None else (file.size or 0) * cut // len(data)
-        yield _make_block(view[begin:cut], begin, on_disk)
+        yield _make_block(data[begin:cut], begin, on_disk)
         begin = cut
 
 

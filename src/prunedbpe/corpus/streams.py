@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import IO, Any, Protocol
 
+import numpy as np
+
 from prunedbpe.corpus.inputs import CorpusFile
 from prunedbpe.errors import CorpusError
+from prunedbpe.types import ByteArray
 
 _PIECE = 1 << 20
 """Bytes asked for at a time: small files must not cost a large buffer each."""
@@ -73,6 +77,27 @@ class UnpackedStream:
             pieces.append(piece)
             size -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def read_all(self, limit: int) -> ByteArray | None:
+        """All bytes of the file, or ``None`` if they are more than ``limit``."""
+        if self._stream is not self._raw:
+            data = self.read(limit + 1)
+            return None if len(data) > limit else np.frombuffer(data, np.uint8)
+        # Into an array, which lies in huge pages: a string of this size costs more in making its
+        # pages than in reading. One byte of room tells the end of the file.
+        array = np.empty(min(os.fstat(self._raw.fileno()).st_size, limit) + 1, np.uint8)
+        end = 0
+        try:
+            while end < len(array) and (count := self._raw.readinto(array[end:].data)):  # type: ignore[attr-defined]
+                end += count
+        except OSError as error:
+            raise self._damaged(error) from error
+        if end < len(array):
+            return array[:end]
+        if end > limit:
+            return None
+        rest = np.frombuffer(self.read(limit + 1 - end), np.uint8)  # of a file that grows
+        return None if end + len(rest) > limit else np.concatenate([array, rest])
 
     def _damaged(self, error: Exception) -> CorpusError:
         # Only the system's own errors have a number; the unpackers' say what is wrong with data.
