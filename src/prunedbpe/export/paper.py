@@ -36,16 +36,18 @@ _LINE = re.compile(r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d
 
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
     """Write both files into ``folder``."""
-    ids = vocabulary.token_ids.tolist()
-    lines = []
-    for rank, string in enumerate(vocabulary.strings):
-        if rank < BYTE_COUNT:
-            lines.append((ids[rank], _line(ids[rank], (-1, -1), string, -1)))
-        else:
-            left, right = vocabulary.pairs[rank - BYTE_COUNT].tolist()
-            lines.append((ids[rank], _line(ids[rank], (ids[left], ids[right]), string, rank)))
+    ids = vocabulary.token_ids
+    children = np.full((len(ids), 2), -1, np.int64)
+    children[BYTE_COUNT:] = ids[vocabulary.pairs]
+    ranks = np.arange(len(ids))
+    ranks[:BYTE_COUNT] = -1
+    columns = (ids.tolist(), children.tolist(), _reprs(vocabulary), ranks.tolist())
+    lines = [
+        (token_id, f"{token_id}\t({left}, {right})\t{text}\t{rank}\n")
+        for token_id, (left, right), text, rank in zip(*columns, strict=True)
+    ]
     for text, token_id in vocabulary.special_ids.items():
-        lines.append((token_id, _line(token_id, (-1, -1), text.encode(), -1)))
+        lines.append((token_id, f"{token_id}\t(-1, -1)\t{token_repr(text.encode())}\t-1\n"))
     lines.sort()
     folder.mkdir(parents=True, exist_ok=True)
     for name, part in (
@@ -56,8 +58,19 @@ def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
             file.write("".join(line for _, line in part).encode())
 
 
-def _line(token_id: int, children: tuple[int, int], string: bytes, rank: int) -> str:
-    return f"{token_id}\t{children}\t{token_repr(string)}\t{rank}\n"
+def _reprs(vocabulary: Vocabulary) -> list[str]:
+    """The third column by rank: :func:`token_repr`, with its question asked of all at once."""
+    flat, offsets = vocabulary.spelled
+    controls = np.zeros(len(flat) + 1, np.int64)
+    np.cumsum(flat < ord(" "), out=controls[1:])
+    has_control = np.diff(controls[offsets]) > 0
+    reprs = []
+    for string, control in zip(vocabulary.strings, has_control.tolist(), strict=True):
+        try:
+            reprs.append(repr(string) if control else repr(string.decode()))
+        except UnicodeDecodeError:
+            reprs.append(repr(string))
+    return reprs
 
 
 def token_repr(string: bytes) -> str:
