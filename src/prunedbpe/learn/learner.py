@@ -6,6 +6,7 @@ and Ctrl-C without a single callback, and lets reallocation look at exposure bet
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +19,7 @@ from prunedbpe.errors import SettingsError
 from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.progress import SILENT, Progress
 from prunedbpe.threads import thread_count
+from prunedbpe.types import UInt32Array
 
 PARALLEL_FROM = 1 << 7
 """A merge with fewer occurrences is not worth sharing, even with threads that are awake."""
@@ -53,7 +55,9 @@ class Learner:
         parallel_from: int = PARALLEL_FROM,
         after_step: Callable[[Learner], None] | None = None,
     ) -> None:
+        workers = thread_count(threads)
         if merges is None:
+            native = _core_learner(counts, np.zeros((0, 2), np.uint32), workers, parallel_from)
             none = np.zeros(0, np.int64)
             merges = MergeTable(
                 pairs=np.zeros((0, 2), np.uint32),
@@ -68,19 +72,14 @@ class Learner:
                 "the merges were learned on other chunk counts than the ones given",
                 hint="to see what they do on another corpus, use replay",
             )
+        else:
+            native = _core_learner(counts, merges.pairs, workers, parallel_from)
         self._given = merges
         self._progress = progress
         self._after_step = after_step
         self._learned = 0
         self._exhausted = merges.exhausted
-        self._native = _core.Learner(
-            counts.data,
-            counts.offsets,
-            counts.counts,
-            merges.pairs,
-            thread_count(threads),
-            parallel_from,
-        )
+        self._native = native
 
     def __len__(self) -> int:
         """Merges known so far."""
@@ -138,6 +137,26 @@ class Learner:
                 if self._after_step is not None:
                     self._after_step(self)
         return len(self)
+
+
+def _core_learner(
+    counts: ChunkCounts, pairs: UInt32Array, threads: int, parallel_from: int
+) -> _core.Learner:
+    """Lay out the corpus; meanwhile, if there is more than one thread, work out its identity."""
+
+    def identify() -> None:
+        _ = counts.digest, counts.byte_counts  # kept by the table, for whoever asks next
+
+    other = threading.Thread(target=identify)
+    if threads != 1:
+        other.start()
+    try:
+        return _core.Learner(
+            counts.data, counts.offsets, counts.counts, pairs, threads, parallel_from
+        )
+    finally:
+        if threads != 1:
+            other.join()
 
 
 def learn(
