@@ -28,7 +28,7 @@ struct Learner::State {
           corpus(counts, merges, team),
           index(corpus, team, whole_below),
           findings(team.size()),
-          settlements(team.size()),
+          settlements(team.size(), Settlement(team.size())),
           parallel_from(least_parallel) {}
 
     /// Is the pair so frequent that sharing it saves time? A team that sleeps is not worth waking for little.
@@ -42,6 +42,7 @@ struct Learner::State {
     std::uint32_t chunk_border(const Pair& pair, std::uint32_t at) const;
     /// Fills the lists of the pairs that the last merge has made.
     void fill_lists(unsigned part) {
+        for (Settlement& settlement : settlements) settlement.hand_out_rooms(part, findings[part]);
         findings[part].left.fill_lists();
         findings[part].right.fill_lists();
     }

@@ -8,72 +8,72 @@
 
 namespace prunedbpe {
 
-/// Sums by neighbour rank in a dense array (a merge has thousands of occurrences but few distinct
-/// neighbours), and a record of every occurrence so that each new pair's list can be cut to size.
+/// Sums by neighbour (a merge has thousands of occurrences but few distinct neighbours), and a record
+/// of every occurrence so that each new pair's list can be cut to size. The sums lie side by side, in
+/// order of first occurrence: other workers read them in one go, not line by line across the caches.
 class NeighbourTally {
 public:
     struct Sum {
-        std::int64_t weight = 0;
-        std::uint32_t occurrences = 0;  // 0: not a neighbour here
-        Position first = 0;             // of the new pair
+        std::int64_t weight;
+        Position* room;  // where `fill_lists` writes the occurrences; nullptr if nobody needs them
+        std::uint32_t neighbour;
+        std::uint32_t occurrences;
+        Position first;  // of the new pair
     };
 
     void reserve_ranks(std::size_t rank_count) {
-        if (sums_.size() >= rank_count) return;
-        sums_.resize(rank_count + rank_count / 2);
-        rooms_.resize(sums_.size());
+        if (places_.size() < rank_count) places_.resize(rank_count + rank_count / 2);
     }
 
     void add(std::uint32_t neighbour, Position position, std::int64_t weight) {
-        Sum& sum = sums_[neighbour];
-        if (sum.occurrences++ == 0) {
-            sum.first = position;
-            touched_.push_back(neighbour);
+        std::uint32_t& place = places_[neighbour];
+        if (place == 0) {
+            sums_.push_back({0, nullptr, neighbour, 0, position});
+            place = static_cast<std::uint32_t>(sums_.size());
         }
+        Sum& sum = sums_[place - 1];
         sum.weight += weight;
-        records_.push_back({neighbour, position});
+        ++sum.occurrences;
+        records_.push_back({place - 1, position});
     }
 
     /// Takes back the newest record.
     void take_back(std::int64_t weight) {
-        Sum& sum = sums_[records_.back().neighbour];
-        sum.weight -= weight;
-        // The only record of its neighbour and the newest of all: the last one touched.
-        if (--sum.occurrences == 0) touched_.pop_back();
+        Sum& sum = sums_[records_.back().sum];
         records_.pop_back();
+        sum.weight -= weight;
+        if (--sum.occurrences > 0) return;
+        // The only record of its neighbour was the newest of all: this sum is the last one.
+        places_[sum.neighbour] = 0;
+        sums_.pop_back();
     }
 
-    const Sum& operator[](std::uint32_t neighbour) const { return sums_[neighbour]; }
-    /// The neighbours, in order of first occurrence.
-    const std::vector<std::uint32_t>& touched() const { return touched_; }
+    const std::vector<Sum>& sums() const { return sums_; }
+    void set_room(std::size_t sum, Position* room) { sums_[sum].room = room; }
 
-    /// Where `fill_lists` writes the occurrences with this neighbour; nullptr if nobody needs them.
-    /// Must be told for all neighbours; different ones by different workers, if need be.
-    void set_room(std::uint32_t neighbour, Position* room) { rooms_[neighbour] = room; }
     /// Writes all records where they belong, and forgets everything.
     void fill_lists() {
         for (const Record& record : records_) {
-            if (Position*& room = rooms_[record.neighbour]) *room++ = record.position;
+            if (Position*& room = sums_[record.sum].room) *room++ = record.position;
         }
-        for (const std::uint32_t neighbour : touched_) sums_[neighbour] = Sum{};
-        touched_.clear();
+        for (const Sum& sum : sums_) places_[sum.neighbour] = 0;
+        sums_.clear();
         records_.clear();
     }
 
     std::size_t memory() const {
-        return sums_.capacity() * sizeof(Sum) + rooms_.capacity() * sizeof(Position*) +
+        return places_.capacity() * sizeof(std::uint32_t) + sums_.capacity() * sizeof(Sum) +
                records_.capacity() * sizeof(Record);
     }
 
 private:
     struct Record {
-        std::uint32_t neighbour;
+        std::uint32_t sum;  // place in sums_
         Position position;  // of the new pair
     };
 
-    std::vector<Sum> sums_;         // by neighbour rank
-    std::vector<Position*> rooms_;  // by neighbour rank; apart, because filling needs nothing else
-    std::vector<std::uint32_t> touched_;
+    std::vector<std::uint32_t> places_;  // by neighbour rank: place in sums_ + 1, or 0
+    std::vector<Sum> sums_;
     std::vector<Record> records_;
 };
 

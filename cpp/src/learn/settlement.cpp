@@ -24,53 +24,61 @@ void for_each_ahead(const std::vector<Element>& elements, ShardOf&& shard_of, Vi
 
 }  // namespace
 
-void Settlement::settle(const Replacement& merge, std::span<Findings> findings, PairIndex& index, unsigned place) {
+void Settlement::settle(const Replacement& merge, std::span<const Findings> findings, PairIndex& index,
+                        unsigned place) {
     settle_where(merge, findings, [&](std::uint64_t key) {
         return index.shard_of(key) == place ? &index.shard(place) : nullptr;
     });
 }
 
-void Settlement::settle_alone(const Replacement& merge, Findings& findings, PairIndex& index) {
+void Settlement::settle_alone(const Replacement& merge, const Findings& findings, PairIndex& index) {
     settle_where(merge, {&findings, 1}, [&](std::uint64_t key) { return &index.shard(index.shard_of(key)); });
+}
+
+void Settlement::hand_out_rooms(unsigned part, Findings& findings) {
+    for (const Room& room : rooms_[part]) {
+        (room.on_the_left ? findings.left : findings.right).set_room(room.sum, room.room);
+    }
+    rooms_[part].clear();
 }
 
 /// `shard_of` tells the shard of a key, or nullptr if it is not to be settled here.
 template <class ShardOf>
-void Settlement::settle_where(const Replacement& merge, std::span<Findings> findings, ShardOf&& shard_of) {
+void Settlement::settle_where(const Replacement& merge, std::span<const Findings> findings, ShardOf&& shard_of) {
     const std::uint32_t a = merge.pair.left(), b = merge.pair.right(), t = merge.merged;
-    const auto parts = static_cast<std::uint32_t>(findings.size());
-    const auto is_mine = [&](std::uint64_t key) { return shard_of(key) != nullptr; };
-
-    // 1. Which pairs of this shard have lost or gained occurrences.
     losses_.clear();
     gains_.clear();
-    for (std::uint32_t part = 0; part < parts; ++part) {
-        const Findings& found = findings[part];
-        const auto gather = [&](NeighbourTally Findings::* side, auto&& lost_key, auto&& new_key) {
-            for (const std::uint32_t neighbour : (found.*side).touched()) {
-                const std::uint64_t lost = lost_key(neighbour), gained = new_key(neighbour);
-                // No pair that is lost holds t, so none of them is new.
-                if (is_mine(lost) && !(neighbour == t && side == &Findings::left)) {
-                    losses_.push_back({lost, (found.*side)[neighbour].weight});
-                }
-                if (!is_mine(gained)) continue;
-                // A neighbour that several parts found counts where the first did.
-                std::int64_t weight = 0;
-                std::uint32_t first = parts;
-                for (std::uint32_t other = 0; other < parts; ++other) {
-                    const NeighbourTally::Sum& sum = (findings[other].*side)[neighbour];
-                    if (sum.occurrences == 0) continue;
-                    first = std::min(first, other);
-                    weight += sum.weight;
-                }
-                if (first == part) gains_.push_back({gained, weight, neighbour, part, side});
-            }
+    shares_.clear();
+
+    // 1. Which pairs have lost or gained occurrences. No pair that is lost holds t, so none is new.
+    for (std::uint32_t part = 0; part < findings.size(); ++part) {
+        const auto lose = [&](std::uint64_t key, std::int64_t weight) {
+            if (shard_of(key) != nullptr) losses_.push_back({key, weight});
         };
-        gather(&Findings::left, [a](std::uint32_t x) { return pair_key(x, a); },
-               [t](std::uint32_t x) { return pair_key(x, t); });
-        gather(&Findings::right, [b](std::uint32_t y) { return pair_key(b, y); },
-               [t](std::uint32_t y) { return pair_key(t, y); });
-        if (found.rejoined != 0 && is_mine(pair_key(b, a))) losses_.push_back({pair_key(b, a), found.rejoined});
+        const auto gain = [&](std::uint64_t key, const std::vector<NeighbourTally::Sum>& sums, std::size_t i,
+                              bool on_the_left) {
+            if (shard_of(key) == nullptr) return;
+            auto place = static_cast<std::uint32_t>(gains_.size());
+            if (findings.size() > 1) {
+                place = gain_of(key, sums[i], on_the_left ? left_ : right_);
+            } else {
+                gains_.push_back({key, sums[i].weight, sums[i].occurrences, sums[i].first, nullptr});
+            }
+            shares_.push_back({place, part, static_cast<std::uint32_t>(i), sums[i].occurrences, on_the_left});
+        };
+        const auto& left = findings[part].left.sums();
+        for (std::size_t i = 0; i < left.size(); ++i) {
+            const std::uint32_t x = left[i].neighbour;
+            if (x != t) lose(pair_key(x, a), left[i].weight);
+            gain(pair_key(x, t), left, i, true);
+        }
+        const auto& right = findings[part].right.sums();
+        for (std::size_t i = 0; i < right.size(); ++i) {
+            const std::uint32_t y = right[i].neighbour;
+            lose(pair_key(b, y), right[i].weight);
+            gain(pair_key(t, y), right, i, false);
+        }
+        if (findings[part].rejoined != 0) lose(pair_key(b, a), findings[part].rejoined);
     }
 
     // 2. The merged pair is no more, and others are rarer.
@@ -78,25 +86,36 @@ void Settlement::settle_where(const Replacement& merge, std::span<Findings> find
     for_each_ahead(losses_, shard_of,
                    [&](const Loss& loss) { shard_of(loss.key)->decrease(loss.key, loss.weight); });
 
-    // 3. A list of the exact size for every new pair that occurs often enough to matter.
-    for_each_ahead(gains_, shard_of, [&](const Gain& gain) {
+    // 3. A list of the exact size for every new pair that occurs often enough to matter, and room in it
+    // for every part, in their order.
+    for (Gain& gain : gains_) {
         PairShard& shard = *shard_of(gain.key);
-        Position* room = nullptr;
-        if (gain.weight >= shard.floor()) {
-            std::uint32_t count = 0;
-            for (std::uint32_t part = gain.part; part < parts; ++part) {
-                count += (findings[part].*gain.side)[gain.neighbour].occurrences;
-            }
-            room = shard.add(gain.key, gain.weight, count, (findings[gain.part].*gain.side)[gain.neighbour].first);
+        if (gain.weight >= shard.floor()) gain.room = shard.add(gain.key, gain.weight, gain.count, gain.first);
+    }
+    for (const Share& share : shares_) {
+        Gain& gain = gains_[share.gain];
+        if (findings.size() > 1) {
+            const Findings& found = findings[share.part];
+            const auto& sums = (share.on_the_left ? found.left : found.right).sums();
+            (share.on_the_left ? left_ : right_)[sums[share.sum].neighbour] = 0;
         }
-        for (std::uint32_t part = gain.part; part < parts; ++part) {
-            NeighbourTally& tally = findings[part].*gain.side;
-            const std::uint32_t occurrences = tally[gain.neighbour].occurrences;
-            if (occurrences == 0) continue;
-            tally.set_room(gain.neighbour, room);
-            if (room != nullptr) room += occurrences;
-        }
-    });
+        if (gain.room == nullptr) continue;
+        rooms_[share.part].push_back({gain.room, share.sum, share.on_the_left});
+        gain.room += share.occurrences;
+    }
+}
+
+std::uint32_t Settlement::gain_of(std::uint64_t key, const NeighbourTally::Sum& sum,
+                                  std::vector<std::uint32_t>& places) {
+    if (places.size() <= sum.neighbour) places.resize(sum.neighbour + sum.neighbour / 2 + 1);
+    std::uint32_t& place = places[sum.neighbour];
+    if (place == 0) {
+        gains_.push_back({key, 0, 0, sum.first, nullptr});
+        place = static_cast<std::uint32_t>(gains_.size());
+    }
+    gains_[place - 1].weight += sum.weight;
+    gains_[place - 1].count += sum.occurrences;
+    return place - 1;
 }
 
 }  // namespace prunedbpe

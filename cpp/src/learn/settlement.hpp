@@ -31,19 +31,21 @@ struct alignas(64) Findings {
     }
 };
 
-/// Workers settle different shards at the same time. They read all findings, and write into them only
-/// where the lists of their own pairs are.
+/// Workers settle different shards at the same time. They read the findings of all parts and write
+/// nothing into them: where the occurrences of new pairs go is kept here, for each part to fetch.
 class alignas(64) Settlement {
 public:
+    explicit Settlement(unsigned parts) : rooms_(parts) {}
+
     /// Settles one shard.
-    void settle(const Replacement& merge, std::span<Findings> findings, PairIndex& index, unsigned place);
+    void settle(const Replacement& merge, std::span<const Findings> findings, PairIndex& index, unsigned place);
     /// Settles all shards after a merge that one worker has done alone.
-    void settle_alone(const Replacement& merge, Findings& findings, PairIndex& index);
+    void settle_alone(const Replacement& merge, const Findings& findings, PairIndex& index);
+
+    /// Tells a part's findings where to write the occurrences of the new pairs settled here.
+    void hand_out_rooms(unsigned part, Findings& findings);
 
 private:
-    template <class ShardOf>
-    void settle_where(const Replacement& merge, std::span<Findings> findings, ShardOf&& shard_of);
-
     struct Loss {
         std::uint64_t key;
         std::int64_t weight;
@@ -51,13 +53,34 @@ private:
     struct Gain {
         std::uint64_t key;
         std::int64_t weight;
-        std::uint32_t neighbour;
-        std::uint32_t part;  // the first one that found it
-        NeighbourTally Findings::* side;
+        std::uint32_t count;
+        Position first;
+        Position* room;
     };
+    /// One part's share of a gain.
+    struct Share {
+        std::uint32_t gain;
+        std::uint32_t part;
+        std::uint32_t sum;  // place in the tally
+        std::uint32_t occurrences;
+        bool on_the_left;
+    };
+    struct Room {
+        Position* room;
+        std::uint32_t sum;
+        bool on_the_left;
+    };
+
+    template <class ShardOf>
+    void settle_where(const Replacement& merge, std::span<const Findings> findings, ShardOf&& shard_of);
+    /// Place of a new pair in gains_, by its neighbour; added if an earlier part has not found it.
+    std::uint32_t gain_of(std::uint64_t key, const NeighbourTally::Sum& sum, std::vector<std::uint32_t>& places);
 
     std::vector<Loss> losses_;
     std::vector<Gain> gains_;
+    std::vector<Share> shares_;
+    std::vector<std::vector<Room>> rooms_;          // by part
+    std::vector<std::uint32_t> left_, right_;       // by neighbour: place in gains_ + 1, or 0
 };
 
 }  // namespace prunedbpe
