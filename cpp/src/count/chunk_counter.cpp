@@ -2,6 +2,7 @@
 
 #include "count/chunk_pipeline.hpp"
 #include "count/reduce_tables.hpp"
+#include "pretokenize/chunk_scanner.hpp"
 #include "prunedbpe/count.hpp"
 #include "util/worker_team.hpp"
 
@@ -43,15 +44,19 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
         const Part part = part_of(batch_bytes, worker, workers);
         ChunkPipeline pipeline(workers_->tables[worker]);
         const std::size_t last = worker + 1 == workers ? documents.size() : first_document_of(part.end);
-        for (std::size_t i = first_document_of(part.begin); i < last; ++i) {
-            const std::string_view document = text.substr(
-                static_cast<std::size_t>(documents[i].begin),
-                static_cast<std::size_t>(documents[i].end - documents[i].begin));
-            for_each_chunk(next, document, [&](std::string_view chunk) {
-                pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1,
-                             starts[i] + (chunk.data() - document.data()));
-            });
-        }
+        with_scanner(next, [&]<NextChunk next_chunk>() {
+            for (std::size_t i = first_document_of(part.begin); i < last; ++i) {
+                const char* const begin = text.data() + documents[i].begin;
+                const char* const end = text.data() + documents[i].end;
+                ChunkScanner<next_chunk> scanner(end);
+                for (const char* at = begin; at < end;) {
+                    const char* const stop = scanner.next(at);
+                    const std::string_view chunk(at, static_cast<std::size_t>(stop - at));
+                    pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, starts[i] + (at - begin));
+                    at = stop;
+                }
+            }
+        });
         pipeline.flush();
     });
     position_ = starts.back();

@@ -137,4 +137,15 @@ private:
 #endif
 };
 
+/// Calls `use` with the scanner as a template argument, so that a loop over chunks has it inline.
+template <class Use>
+decltype(auto) with_scanner(NextChunk next, Use&& use) {
+    if (next == next_paper) return use.template operator()<next_paper>();
+    if (next == next_reference) return use.template operator()<next_reference>();
+    if (next == next_gpt2) return use.template operator()<next_gpt2>();
+    if (next == next_cl100k) return use.template operator()<next_cl100k>();
+    if (next == next_o200k) return use.template operator()<next_o200k>();
+    return use.template operator()<next_none>();
+}
+
 }  // namespace prunedbpe

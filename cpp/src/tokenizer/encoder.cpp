@@ -151,12 +151,7 @@ struct Encoder::Parts {
 };
 
 Encoder::Parts::EncodeText Encoder::Parts::find_loop(NextChunk scanner) {
-    if (scanner == next_paper) return &Parts::encode_text_with<next_paper>;
-    if (scanner == next_reference) return &Parts::encode_text_with<next_reference>;
-    if (scanner == next_gpt2) return &Parts::encode_text_with<next_gpt2>;
-    if (scanner == next_cl100k) return &Parts::encode_text_with<next_cl100k>;
-    if (scanner == next_o200k) return &Parts::encode_text_with<next_o200k>;
-    return &Parts::encode_text_with<next_none>;
+    return with_scanner(scanner, []<NextChunk next_chunk>() -> EncodeText { return &Parts::encode_text_with<next_chunk>; });
 }
 
 Encoder::Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next) {
