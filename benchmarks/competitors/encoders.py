@@ -70,7 +70,9 @@ def _own(folder: Path, kind: str) -> Encoder:
     tok = Tokenizer.load(folder)
     if kind == "list":
         return Encoder(tok.encode, tok.encode_batch, tok.decode_bytes)
-    return Encoder(tok.encode_to_numpy, tok.encode_batch_to_numpy, tok.decode, lambda a: a.tolist())
+    return Encoder(
+        tok.encode_to_numpy, tok.encode_batch_to_numpy, tok.decode_bytes, lambda a: a.tolist()
+    )
 
 
 encoder("prunedbpe", "list")(lambda files: _own(files.own, "list"))

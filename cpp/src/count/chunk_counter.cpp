@@ -46,8 +46,11 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
         const std::size_t last = worker + 1 == workers ? documents.size() : first_document_of(part.end);
         with_scanner(next, [&]<NextChunk next_chunk>() {
             for (std::size_t i = first_document_of(part.begin); i < last; ++i) {
-                const char* const begin = text.data() + documents[i].begin;
-                const char* const end = text.data() + documents[i].end;
+                const std::string_view document = text.substr(
+                    static_cast<std::size_t>(documents[i].begin),
+                    static_cast<std::size_t>(documents[i].end - documents[i].begin));
+                const char* const begin = document.data();
+                const char* const end = begin + document.size();
                 ChunkScanner<next_chunk> scanner(end);
                 for (const char* at = begin; at < end;) {
                     const char* const stop = scanner.next(at);
