@@ -56,9 +56,6 @@ class Tokenizer(TiktokenMethods):
     'the hat'
     """
 
-    # A tokenizer that cuts text in a way of its own cannot hand whole texts to the native encoder.
-    _batches_natively = True
-
     def __init__(
         self,
         vocabulary: Vocabulary,
@@ -73,7 +70,8 @@ class Tokenizer(TiktokenMethods):
             *vocabulary.expansions,
             self.pretokenizer.name if self.pretokenizer.is_native else "",
         )
-        self._is_direct = self._batches_natively and self.pretokenizer.is_native
+        # Plain calls hand their text to the native encoder at once.
+        self._is_direct = self.pretokenizer.is_native
 
     def __repr__(self) -> str:
         return (
@@ -228,7 +226,7 @@ class Tokenizer(TiktokenMethods):
         for text in texts if disallowed_special else ():
             refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         one_by_one = allowed_special or segmentation != "rank" or not 0.0 <= dropout <= 1.0
-        if self._batches_natively and self.pretokenizer.is_native and not one_by_one:
+        if not one_by_one and self._takes_whole(texts):
             encode = self._encoder.encode_batch_to_lists
             settings = dropout, seed & 0xFFFFFFFFFFFFFFFF, thread_count(threads)
             lists: list[list[int]]
@@ -269,18 +267,14 @@ class Tokenizer(TiktokenMethods):
         for text in texts if disallowed_special else ():
             refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         one_by_one = allowed_special or segmentation != "rank" or not 0.0 <= dropout <= 1.0
-        if self.pretokenizer.is_native and not one_by_one:
+        if not one_by_one and self._takes_whole(texts):
             seed &= 0xFFFFFFFFFFFFFFFF
             try:
                 return self._encoder.encode_batch(texts, dropout, seed, workers)
             except UnicodeEncodeError:
                 repaired = [_repair(text, surrogates) for text in texts]
                 return self._encoder.encode_batch(repaired, dropout, seed, workers)
-        if (
-            segmentation == "shortest"
-            and self._batches_natively
-            and not (allowed_special or dropout)
-        ):
+        if segmentation == "shortest" and self._is_direct and not (allowed_special or dropout):
             try:
                 return self._shortest.encode_batch(texts, threads=workers)
             except UnicodeEncodeError:
@@ -300,6 +294,10 @@ class Tokenizer(TiktokenMethods):
         offsets = np.zeros(len(lists) + 1, np.int64)
         np.cumsum([len(ids) for ids in lists], out=offsets[1:])
         return np.concatenate([np.zeros(0, np.uint32), *lists]), offsets
+
+    def _takes_whole(self, texts: list[str]) -> bool:
+        """Whether the native encoder may cut these texts by itself."""
+        return self.pretokenizer.is_native
 
     def count_tokens(self, text: str, *, allowed_special: AllowedSpecial = ()) -> int:
         """How many tokens a text encodes to."""

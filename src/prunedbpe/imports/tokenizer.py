@@ -20,11 +20,10 @@ import numpy as np
 from prunedbpe.errors import FormatError, PrunedBPEError, SettingsError
 from prunedbpe.export.native import IMPORTED_FORMAT, SETTINGS_FILE
 from prunedbpe.export.paper import read_paper_files, write_paper_files
-from prunedbpe.facade import SpecialSet
 from prunedbpe.files import read_json, write_json
 from prunedbpe.imports.cutting import ForeignCut
 from prunedbpe.imports.merge_list import FoundMerges
-from prunedbpe.tokenizer import AllowedSpecial, Segmentation, Surrogates, TokenIds, Tokenizer
+from prunedbpe.tokenizer import Segmentation, TokenIds, Tokenizer
 from prunedbpe.types import ByteArray, Int64Array, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
 
@@ -100,8 +99,6 @@ class ImportedTokenizer(Tokenizer):
         origin: Where it comes from, saved with it.
     """
 
-    _batches_natively = False
-
     def __init__(
         self,
         vocabulary: ForeignVocabulary,
@@ -115,6 +112,7 @@ class ImportedTokenizer(Tokenizer):
         self.foreign = vocabulary
         self.whole_chunks = whole_chunks
         self._whole = dict(vocabulary.unmergeable) if whole_chunks else {}
+        self._is_direct = False
 
     @classmethod
     def from_merges(
@@ -199,46 +197,11 @@ class ImportedTokenizer(Tokenizer):
     def _whole_lengths(self) -> Int64Array:
         return np.array(sorted({len(string) for string in self._whole}), np.int64)
 
-    def encode_batch_to_numpy(
-        self,
-        texts: Iterable[str],
-        *,
-        allowed_special: AllowedSpecial = (),
-        disallowed_special: SpecialSet = (),
-        surrogates: Surrogates = "strict",
-        dropout: float = 0.0,
-        seed: int = 0,
-        segmentation: Segmentation = "rank",
-        threads: int | None = None,
-    ) -> tuple[UInt32Array, Int64Array]:
-        """As :meth:`Tokenizer.encode_batch_to_numpy`; native where the scanner cuts alike."""
-        texts = list(texts)
-        if not self._whole and all(map(self.cut.is_plain, texts)):
-            return super().encode_batch_to_numpy(
-                texts,
-                allowed_special=allowed_special,
-                disallowed_special=disallowed_special,
-                surrogates=surrogates,
-                dropout=dropout,
-                seed=seed,
-                segmentation=segmentation,
-                threads=threads,
-            )
-        lists = [
-            self.encode_to_numpy(
-                text,
-                allowed_special=allowed_special,
-                disallowed_special=disallowed_special,
-                surrogates=surrogates,
-                dropout=dropout,
-                seed=seed + i,
-                segmentation=segmentation,
-            )
-            for i, text in enumerate(texts)
-        ]
-        offsets = np.zeros(len(lists) + 1, np.int64)
-        np.cumsum([len(ids) for ids in lists], out=offsets[1:])
-        return np.concatenate([np.zeros(0, np.uint32), *lists]), offsets
+    def _takes_whole(self, texts: list[str]) -> bool:
+        """Only where our scanner cuts as the original does."""
+        return (
+            super()._takes_whole(texts) and not self._whole and all(map(self.cut.is_plain, texts))
+        )
 
     def decode_bytes(self, ids: TokenIds) -> bytes:
         """As :meth:`Tokenizer.decode_bytes`; ids that no token has are errors too."""
