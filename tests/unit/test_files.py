@@ -53,7 +53,7 @@ def test_json_errors_name_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     with pytest.raises(FormatError, match=r"a\.json: no such file"):
         read_json(path)
-    path.write_text('{\n"a": 1,\n}')
+    path.write_text('{\n"a": 1,\n?}')
     with pytest.raises(FormatError, match=r"a\.json, line 3: not JSON"):
         read_json(path)
     path.write_bytes(b'{"\xff"')
