@@ -6,9 +6,8 @@ tokens into visible ones. Text that looks like a special token is ordinary text 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -23,10 +22,11 @@ from prunedbpe.export.native import (
     read_tokenizer,
     write_tokenizer,
 )
-from prunedbpe.facade import SpecialSet, TiktokenMethods, refuse_special_text
+from prunedbpe.facade import SpecialSet, TiktokenMethods, refuse_special_text, special_pattern
 from prunedbpe.files import read_json
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.streaming import StreamingDecoder
+from prunedbpe.surrogates import Surrogates, repair, with_repair
 from prunedbpe.threads import thread_count
 from prunedbpe.types import Int64Array, Rank, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
@@ -34,7 +34,6 @@ from prunedbpe.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from prunedbpe.shortest import ShortestSegmenter
 
-Surrogates = Literal["strict", "replace"]
 Segmentation = Literal["rank", "shortest"]
 AllowedSpecial = Literal["all"] | Collection[str]
 TokenIds = Sequence[int] | UInt32Array
@@ -135,7 +134,7 @@ class Tokenizer(TiktokenMethods):
             try:
                 ids = self._encoder.encode(text)
             except UnicodeEncodeError:
-                ids = self._encoder.encode(_repair(text, surrogates))
+                ids = self._encoder.encode(repair(text, surrogates))
             return ids
         ids = self.encode_to_numpy(
             text,
@@ -166,7 +165,7 @@ class Tokenizer(TiktokenMethods):
             try:
                 ids = self._encoder.encode_to_array(text, 0.0, 0)
             except UnicodeEncodeError:
-                ids = self._encoder.encode_to_array(_repair(text, surrogates), 0.0, 0)
+                ids = self._encoder.encode_to_array(repair(text, surrogates), 0.0, 0)
             return ids
         if not 0.0 <= dropout <= 1.0:
             raise SettingsError(f"dropout is {dropout}", hint="give a probability from 0 to 1")
@@ -181,15 +180,15 @@ class Tokenizer(TiktokenMethods):
             try:
                 return self._encode_ordinary(text, dropout, seed, segmentation)
             except UnicodeEncodeError:
-                text = _repair(text, surrogates)
+                text = repair(text, surrogates)
                 return self._encode_ordinary(text, dropout, seed, segmentation)
         try:
             text.encode()
         except UnicodeEncodeError:
-            text = _repair(text, surrogates)
+            text = repair(text, surrogates)
         parts = []
         # The pattern captures, so special tokens stand at the odd places.
-        for place, part in enumerate(_special_pattern(specials).split(text)):
+        for place, part in enumerate(special_pattern(specials).split(text)):
             if place % 2:
                 parts.append(np.array([self.vocabulary.special_ids[part]], np.uint32))
             elif part:
@@ -227,13 +226,10 @@ class Tokenizer(TiktokenMethods):
             refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         one_by_one = allowed_special or segmentation != "rank" or not 0.0 <= dropout <= 1.0
         if not one_by_one and self._takes_whole(texts):
-            encode = self._encoder.encode_batch_to_lists
             settings = dropout, seed & 0xFFFFFFFFFFFFFFFF, thread_count(threads)
-            lists: list[list[int]]
-            try:
-                lists = encode(texts, *settings)
-            except UnicodeEncodeError:
-                lists = encode([_repair(text, surrogates) for text in texts], *settings)
+            lists: list[list[int]] = with_repair(
+                lambda them: self._encoder.encode_batch_to_lists(them, *settings), texts, surrogates
+            )
             return lists
         ids, offsets = self.encode_batch_to_numpy(
             texts,
@@ -268,18 +264,14 @@ class Tokenizer(TiktokenMethods):
             refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
         one_by_one = allowed_special or segmentation != "rank" or not 0.0 <= dropout <= 1.0
         if not one_by_one and self._takes_whole(texts):
-            seed &= 0xFFFFFFFFFFFFFFFF
-            try:
-                return self._encoder.encode_batch(texts, dropout, seed, workers)
-            except UnicodeEncodeError:
-                repaired = [_repair(text, surrogates) for text in texts]
-                return self._encoder.encode_batch(repaired, dropout, seed, workers)
+            settings = dropout, seed & 0xFFFFFFFFFFFFFFFF, workers
+            return with_repair(
+                lambda them: self._encoder.encode_batch(them, *settings), texts, surrogates
+            )
         if segmentation == "shortest" and self._is_direct and not (allowed_special or dropout):
-            try:
-                return self._shortest.encode_batch(texts, threads=workers)
-            except UnicodeEncodeError:
-                repaired = [_repair(text, surrogates) for text in texts]
-                return self._shortest.encode_batch(repaired, threads=workers)
+            return with_repair(
+                lambda them: self._shortest.encode_batch(them, threads=workers), texts, surrogates
+            )
         lists = [
             self.encode_to_numpy(
                 text,
@@ -472,27 +464,3 @@ def _no_ids(error: IndexError | TypeError) -> PrunedBPEError:
     return PrunedBPEError(
         f"cannot decode: {error}", hint="was the text encoded with another tokenizer?"
     )
-
-
-@lru_cache(maxsize=64)
-def _special_pattern(specials: tuple[str, ...]) -> re.Pattern[str]:
-    """Finds any of the texts, the longest first where one begins another."""
-    longest_first = sorted(specials, key=len, reverse=True)
-    return re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
-
-
-def _repair(text: str, surrogates: Surrogates) -> str:
-    """Join surrogates that make a pair; replace lone ones, or refuse them."""
-    if surrogates == "replace":
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if surrogates != "strict":
-        raise SettingsError(f"surrogates={surrogates!r}", hint="give 'strict' or 'replace'")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise PrunedBPEError(
-            f"the text holds a lone surrogate, U+{ord(text[error.start]):04X}, "
-            f"at character {error.start}",
-            hint="encode with surrogates='replace', or repair the text",
-        ) from None
-    return text

@@ -24,6 +24,7 @@ STAGES = (
     "baselines",
     "export",
     "streaming",
+    "surrogates",
     "shortest",
     "tokenizer",
     "encoding_files",
