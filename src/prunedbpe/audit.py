@@ -18,7 +18,7 @@ import numpy as np
 
 from prunedbpe.corpus import Corpus, CorpusInput
 from prunedbpe.count import ChunkCounts, count
-from prunedbpe.errors import InsufficientCandidatesError, SettingsError
+from prunedbpe.errors import SettingsError
 from prunedbpe.files import atomic_write
 from prunedbpe.imports.tokenizer import ForeignVocabulary, ImportedTokenizer
 from prunedbpe.learn import Applied, MergeTable, replay
@@ -94,7 +94,6 @@ class Audit:
         uses: Every token but the special ones, in order of id.
         hardly: Below this many uses a token is hardly seen.
         freed: What thresholds would free.
-        reallocated: What the freed slots are worth, where that was asked for.
     """
 
     tokenizer: Tokenizer
@@ -103,7 +102,6 @@ class Audit:
     uses: Sequence[TokenUse]
     hardly: int
     freed: Sequence[FreedSlots]
-    reallocated: Sequence[Reallocated] = ()
 
     @property
     def learned(self) -> list[TokenUse]:
@@ -132,7 +130,6 @@ class Audit:
             "hardly_seen": len(self.hardly_seen),
             "hardly": self.hardly,
             "freed": [asdict(row) for row in self.freed],
-            "reallocated": [asdict(row) for row in self.reallocated],
             "examples": {
                 "never": [use.as_settings() for use in self.never[:examples]],
                 "hardly_seen": [use.as_settings() for use in self.hardly_seen[:examples]],
@@ -327,23 +324,3 @@ def _length_of_chunks(tokenizer: Tokenizer, whole: dict[bytes, int]) -> int:
     applied = merges_on(tokenizer, counts).applied
     vocabulary = tokenizer.vocabulary
     return encoded_length(vocabulary.pairs, applied, ~vocabulary.visible)
-
-
-def reallocate_all(
-    tokenizer: Tokenizer,
-    corpus: CorpusInput | Corpus | ChunkCounts,
-    thresholds: Sequence[ThresholdLike],
-    *,
-    threads: int | None = None,
-) -> list[Reallocated]:
-    """What slots are worth by several rules; a rule the text cannot serve is left out."""
-    counts = _counts(tokenizer, corpus, threads, SILENT)
-    found = []
-    for threshold in thresholds:
-        try:
-            found.append(
-                reallocate_slots(tokenizer, counts, threshold=threshold, threads=threads)[2]
-            )
-        except InsufficientCandidatesError:
-            continue
-    return found

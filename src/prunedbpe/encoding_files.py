@@ -113,7 +113,7 @@ def encode_corpus(
     format = format or _format_of(output)
     if format not in FILE_FORMATS:
         raise SettingsError(f"format {format!r}", hint=f"there are {', '.join(FILE_FORMATS)}")
-    end = None if append_token is None else _special_id(tokenizer, append_token)
+    end = None if append_token is None else special_id(tokenizer, append_token)
     output.parent.mkdir(parents=True, exist_ok=True)
     batches = encode_documents(
         tokenizer, corpus, allowed_special=allowed_special, threads=threads, progress=progress
@@ -288,7 +288,8 @@ def _format_of(output: Path) -> FileFormat:
     )
 
 
-def _special_id(tokenizer: Tokenizer, name: str) -> int:
+def special_id(tokenizer: Tokenizer, name: str) -> int:
+    """The id of a special token, or an error that names those there are."""
     if name not in tokenizer.special_tokens:
         raise SettingsError(
             f"{name!r} is no special token",

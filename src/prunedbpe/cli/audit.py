@@ -54,14 +54,7 @@ def command(
         Path | None,
         typer.Option(help="File for the uses of every token, as JSON lines.", show_default=False),
     ] = None,
-    pretokenizer: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|REGEX",
-            help="How the tokenizer cuts text, where its files do not say.",
-            show_default=False,
-        ),
-    ] = None,
+    pretokenizer: options.OriginalPretokenizer = None,
     text_field: options.TextField = "text",
     threads: options.Threads = None,
     progress: options.ProgressOption = None,

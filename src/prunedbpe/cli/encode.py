@@ -15,6 +15,7 @@ import typer
 
 from prunedbpe.cli import options
 from prunedbpe.corpus import Corpus
+from prunedbpe.encoding_files import encode_corpus, encode_files, special_id
 from prunedbpe.errors import SettingsError
 from prunedbpe.files import atomic_write
 from prunedbpe.tokenizer import AllowedSpecial, Tokenizer
@@ -112,7 +113,7 @@ def command(
         )  # fmt: skip
         return
     if append is not None:
-        end = np.array([_special_id(tok, append)], np.uint32)
+        end = np.array([special_id(tok, append)], np.uint32)
     with (
         _open_output(output) as file,
         watcher.task("Encoding", total=corpus.size, unit="bytes") as task,
@@ -143,8 +144,6 @@ def _encode_files(
     per_file: bool,
     **how: Any,
 ) -> None:
-    from prunedbpe.encoding_files import encode_corpus, encode_files
-
     if format_ is IdFormat.IDS:
         raise SettingsError("--per-file does not write --format ids", hint="use jsonl")
     if output is None:
@@ -160,15 +159,6 @@ def _encode_files(
     else:
         options.prepare_file(output)
         encode_corpus(tok, corpus, output, format_.value, **how)
-
-
-def _special_id(tok: Tokenizer, name: str) -> int:
-    if name not in tok.special_tokens:
-        raise SettingsError(
-            f"{name!r} is no special token",
-            hint=f"there are {', '.join(tok.special_tokens) or 'none'}",
-        )
-    return tok.special_tokens[name]
 
 
 @contextmanager

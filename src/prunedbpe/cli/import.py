@@ -24,14 +24,7 @@ def command(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder to write.", show_default=False)
     ],
-    pretokenizer: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|REGEX",
-            help="How the original cuts text, where its files do not say.",
-            show_default=False,
-        ),
-    ] = None,
+    pretokenizer: options.OriginalPretokenizer = None,
     special_token: Annotated[
         list[str] | None,
         typer.Option(

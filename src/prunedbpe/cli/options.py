@@ -52,6 +52,14 @@ PretokenizerName = Annotated[
         help="paper, reference, gpt2, cl100k, o200k, none, or a regular expression.",
     ),
 ]
+OriginalPretokenizer = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|REGEX",
+        help="How the original cuts text, where its files do not say.",
+        show_default=False,
+    ),
+]
 VocabSize = Annotated[
     int,
     typer.Option(
