@@ -55,31 +55,28 @@ class Learner:
         parallel_from: int = PARALLEL_FROM,
         after_step: Callable[[Learner], None] | None = None,
     ) -> None:
-        workers = thread_count(threads)
+        if merges is not None and merges.counts_digest != counts.digest:
+            raise SettingsError(
+                "the merges were learned on other chunk counts than the ones given",
+                hint="to see what they do on another corpus, use replay",
+            )
+        pairs = np.zeros((0, 2), np.uint32) if merges is None else merges.pairs
+        self._native = _core_learner(counts, pairs, thread_count(threads), parallel_from)
         if merges is None:
-            native = _core_learner(counts, np.zeros((0, 2), np.uint32), workers, parallel_from)
             none = np.zeros(0, np.int64)
             merges = MergeTable(
-                pairs=np.zeros((0, 2), np.uint32),
+                pairs=pairs,
                 frequencies=none,
                 applied=Applied(counts.byte_counts, none),
                 pretokenizer=counts.pretokenizer,
                 corpus=counts.corpus,
                 counts_digest=counts.digest,
             )
-        elif merges.counts_digest != counts.digest:
-            raise SettingsError(
-                "the merges were learned on other chunk counts than the ones given",
-                hint="to see what they do on another corpus, use replay",
-            )
-        else:
-            native = _core_learner(counts, merges.pairs, workers, parallel_from)
         self._given = merges
         self._progress = progress
         self._after_step = after_step
         self._learned = 0
         self._exhausted = merges.exhausted
-        self._native = native
 
     def __len__(self) -> int:
         """Merges known so far."""
