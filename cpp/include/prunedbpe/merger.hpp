@@ -25,19 +25,22 @@ public:
 
     /// Rank of the token that `left` and `right` merge into, or `none`.
     std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
-        const std::uint64_t key = static_cast<std::uint64_t>(left) << 32 | right;
-        const std::uint64_t hash = hash_key(key);
+        const std::uint64_t hash = hash_pair(left, right);
         if (!may_have(hash)) return none;
         for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
-            if (slots_[at].rank == none || slots_[at].key == key) return slots_[at].rank;
+            const std::uint32_t rank = ranks_[at];
+            if (rank == none) return none;
+            if (raw(parts_[rank].left) == left && raw(parts_[rank].right) == right) return rank;
         }
     }
 
+    /// What a token is made of; a byte of itself.
+    const Merge& parts(std::uint32_t rank) const { return parts_[rank]; }
+
 private:
-    struct Slot {
-        std::uint64_t key = 0;
-        std::uint32_t rank = none;  // none: empty
-    };
+    static std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right) {
+        return hash_key(static_cast<std::uint64_t>(left) << 32 | right);
+    }
 
     /// Most questions are about pairs that never merge. A bit for each of eight times as many hashes as
     /// there are merges answers nearly all of those from a table small enough to stay in the cache.
@@ -48,8 +51,11 @@ private:
 
     std::vector<std::uint64_t> filter_;
     int filter_shift_;
-    std::vector<Slot> slots_;  // a power of two, at most half full
+    // The table holds ranks only, and the pair is compared where the parts of all tokens are: both are
+    // half as large as the pairs with their ranks would be.
+    std::vector<std::uint32_t> ranks_;  // a power of two, at most half full
     std::size_t mask_;
+    std::vector<Merge> parts_;  // by rank
 };
 
 /// Working memory of one thread, kept between chunks.

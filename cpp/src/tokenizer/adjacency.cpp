@@ -38,12 +38,6 @@ std::vector<Signature> make_signatures(std::span<const Merge> merges) {
     return signatures;
 }
 
-Adjacency::Adjacency(const MergeLookup& lookup, std::span<const Merge> merges) : lookup_(lookup) {
-    parts_.reserve(byte_count + merges.size());
-    for (std::uint32_t byte = 0; byte < byte_count; ++byte) parts_.push_back({Rank{byte}, Rank{byte}});
-    parts_.insert(parts_.end(), merges.begin(), merges.end());
-}
-
 /// Takes back, from the last to the first, the merges that made the two tokens, looking only at what
 /// touches the boundary. At each moment a merge across the boundary must not have come before the one
 /// taken back: neither a lower rank nor, to the left of an equal rank, the same.
@@ -55,7 +49,7 @@ bool Adjacency::allows(std::uint32_t left, std::uint32_t right, std::uint32_t li
         // The higher rank was made last. Of two equal ones it was the right: merging goes from the left. Which one it
         // is cannot be guessed, so both ways are prepared and one is chosen.
         const bool is_left = left > right;
-        const std::uint32_t left_inside = raw(parts_[left].right), right_inside = raw(parts_[right].left);
+        const std::uint32_t left_inside = raw(lookup_.parts(left).right), right_inside = raw(lookup_.parts(right).left);
         limit = is_left ? left : right + 1;
         left = is_left ? left_inside : left;
         right = is_left ? right : right_inside;

@@ -38,7 +38,7 @@ std::vector<Signature> make_signatures(std::span<const Merge> merges);
 class Adjacency {
 public:
     /// `lookup` must live as long.
-    Adjacency(const MergeLookup& lookup, std::span<const Merge> merges);
+    explicit Adjacency(const MergeLookup& lookup) : lookup_(lookup) {}
 
     /// Whether `left` and `right`, both tokens, stay as they are when their bytes are encoded together, by the merges
     /// that make ranks below `limit`.
@@ -46,7 +46,6 @@ public:
 
 private:
     const MergeLookup& lookup_;
-    std::vector<Merge> parts_;  // by rank; a byte is made of itself
 };
 
 }  // namespace prunedbpe

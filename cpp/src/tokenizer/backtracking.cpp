@@ -44,7 +44,7 @@ struct ManyRanks {
 }  // namespace
 
 Backtracker::Backtracker(const MergeLookup& lookup, std::span<const Merge> merges, const Expansions& expansions)
-    : trie_(merges), adjacency_(lookup, merges), expansions_(expansions) {
+    : trie_(merges), adjacency_(lookup), expansions_(expansions) {
     const std::vector<Signature> signatures = make_signatures(merges);
     tokens_.reserve(expansions.size() + 1);
     for (std::uint32_t rank = 0; rank < expansions.size(); ++rank) {

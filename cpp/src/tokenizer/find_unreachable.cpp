@@ -6,7 +6,7 @@ namespace prunedbpe {
 
 std::optional<std::uint32_t> find_unreachable(std::span<const Merge> merges) {
     const MergeLookup lookup(merges);
-    const Adjacency adjacency(lookup, merges);
+    const Adjacency adjacency(lookup);
     for (std::uint32_t i = 0; i < merges.size(); ++i) {
         // The parts, being reachable, come about when nothing before this merge crosses their boundary.
         const std::uint32_t rank = byte_count + i;
