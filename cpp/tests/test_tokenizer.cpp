@@ -215,4 +215,11 @@ CASE("encoder: a long run of one letter") {
     IdBuffer ids;
     encoder.encode(UnicodeText::utf8(text), {}, ids);
     CHECK_EQUAL(as_vector(ids), std::vector<std::uint32_t>(1 << 6, 266));
+    // A node of the trie knows lengths below 256 only.
+    for (const std::size_t size : {255, 256, 257, 300, 511, 512, 513, 1023}) {
+        const std::string part = text.substr(0, size);
+        IdBuffer part_ids;
+        encoder.encode(UnicodeText::utf8(part), {}, part_ids);
+        CHECK_EQUAL(as_vector(part_ids), encode_plainly(merges, lists, part, {static_cast<std::int64_t>(size)}));
+    }
 }

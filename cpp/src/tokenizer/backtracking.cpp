@@ -102,29 +102,31 @@ void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks
     const Token* const tokens = tokens_.data();
     const auto start = static_cast<std::uint32_t>(tokens_.size() - 1);  // stands before the first: anything may follow
     std::uint32_t last = start;
-    std::uint32_t rank = trie_.longest(at, end);
+    TokenTrie::Match match = trie_.longest(at, end);
     while (true) {
-        const Token& token = tokens[rank];
-        const bool is_dead_end = dead_ends[static_cast<std::size_t>(at - begin) + token.length];
+        if (match.length == 0) [[unlikely]] match.length = tokens[match.rank].length;
+        const Token& token = tokens[match.rank];
+        const bool is_dead_end = dead_ends[static_cast<std::size_t>(at - begin) + match.length];
         const bool is_sure = tokens[last].signature.surely_allows(token.signature) & !is_dead_end;
-        if (is_sure || (!is_dead_end && adjacency_.allows(last, rank))) {
-            ranks.push(rank);
-            at += token.length;
+        if (is_sure || (!is_dead_end && adjacency_.allows(last, match.rank))) {
+            ranks.push(match.rank);
+            at += match.length;
             if (at == end) return;
-            last = rank;
-            rank = trie_.longest(at, end);
+            last = match.rank;
+            match = trie_.longest(at, end);
             continue;
         }
-        rank = token.shorter;
-        while (rank == TokenTrie::none) {
+        match.rank = token.shorter;
+        while (match.rank == TokenTrie::none) {
             // No token may follow here: take the last one back and go on with the next shorter one.
             if (ranks.is_empty()) throw std::logic_error("a token of the vocabulary can never appear");
             dead_ends.add(static_cast<std::size_t>(at - begin));
-            rank = tokens[last].shorter;
+            match.rank = tokens[last].shorter;
             at -= tokens[last].length;
             ranks.pop();
             last = ranks.is_empty() ? start : ranks.last();
         }
+        match.length = 0;  // not known yet
     }
 }
 

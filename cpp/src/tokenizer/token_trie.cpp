@@ -200,19 +200,20 @@ TokenTrie::TokenTrie(std::span<const Merge> merges) : shorter_(byte_count + merg
     }
     const std::size_t empty_block = finder.slot_count();
     if (empty_block + 256 > std::size_t{1} << base_bits || tokens >= none) {
-        throw std::length_error("the vocabulary is too large: its trie has more than 2^27 nodes");
+        throw std::length_error("the vocabulary is too large: its trie has more than 2^24 nodes");
     }
-    nodes_.assign(empty_block + 256, no_label << base_bits);
-    for (std::size_t node = 0; node < nodes; ++node) {
+    nodes_.assign(empty_block + 256, make_node(empty_block, no_label, none, 0));
+    for (std::size_t node = 1; node < nodes; ++node) {
         const bool is_leaf = first_child[node] == first_child[node + 1];
-        const std::uint64_t label = node == 0 ? no_label : trie.edges[node].byte;
-        nodes_[slot[node]] = (is_leaf ? empty_block : bases[node]) | label << base_bits |
-                             std::uint64_t{longest[node]} << longest_shift;
+        const std::uint32_t rank = longest[node];
+        nodes_[slot[node]] = make_node(is_leaf ? empty_block : bases[node], trie.edges[node].byte, rank,
+                                       ends[rank + 1] - ends[rank]);
     }
     starts_.resize(byte_count * byte_count);
-    for (std::size_t i = 0; i < starts_.size(); ++i) {
-        const std::uint64_t second = nodes_[base_of(nodes_[slot[node_of[i >> 8]]]) ^ (i & 0xFF)];
-        starts_[i] = label_of(second) == (i & 0xFF) ? second : empty_block | std::uint64_t{i >> 8} << longest_shift;
+    for (std::uint32_t i = 0; i < starts_.size(); ++i) {
+        const std::uint32_t first = i >> 8, second = i & 0xFF;
+        const std::uint64_t node = nodes_[base_of(nodes_[slot[node_of[first]]]) ^ second];
+        starts_[i] = label_of(node) == second ? node : make_node(empty_block, no_label, first, 1);
     }
 }
 
