@@ -62,6 +62,7 @@ public:
     Pair* find(const Key& key) {
         Pair* const pair = &pairs_[key.hash() >> (64 - bits)];
         __builtin_prefetch(pair);
+        if constexpr (sizeof(Pair) > 64) __builtin_prefetch(reinterpret_cast<const char*>(pair) + 64);
         return pair;
     }
 

@@ -42,6 +42,7 @@ struct Encoder::Parts {
             const char* at;
             ShortChunkCache::Key key;
             ShortChunkCache::Pair* places;
+            LongChunkCache::Pair* long_places;
         };
         Chunk chunks[capacity + 1];  // the one behind the last tells where that ends
     };
@@ -78,6 +79,10 @@ struct Encoder::Parts {
             for (std::size_t i = 0; i < std::size(key.words); ++i) chunk.key.words[i] = key.words[i];
         } else {
             chunk.places = nullptr;
+            chunk.long_places = nullptr;
+            if (size <= LongChunkCache::Key::capacity) {
+                chunk.long_places = work.long_chunks.find(LongChunkCache::Key::of(at, size, end));
+            }
         }
     }
 
@@ -110,9 +115,9 @@ struct Encoder::Parts {
         };
         if (chunk.places != nullptr) {
             split_and_keep(chunk.places, chunk.key);
-        } else if (bytes.size() <= LongChunkCache::Key::capacity) {
+        } else if (chunk.long_places != nullptr) {
             const auto key = LongChunkCache::Key::of(bytes.data(), bytes.size(), end);
-            LongChunkCache::Pair* const places = work.long_chunks.find(key);
+            LongChunkCache::Pair* const places = chunk.long_places;
             if (std::uint32_t* const id_end = places->copy(key, ids.room(LongChunkCache::most_ids))) {
                 ids.advance_to(id_end);
             } else {
