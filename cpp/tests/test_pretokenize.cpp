@@ -68,6 +68,21 @@ void check_scanner(const std::string& text) {
     }
 }
 
+/// On bytes that are no text the chunks may be others, but each ends behind its begin and inside the text.
+template <NextChunk next>
+void check_scanner_is_safe(const std::string& text) {
+    const auto exact = std::make_unique<char[]>(text.size());
+    std::copy(text.begin(), text.end(), exact.get());
+    const char* const end = exact.get() + text.size();
+    ChunkScanner<next> scanner(end);
+    for (const char* at = exact.get(); at < end;) {
+        const char* const stop = scanner.next(at);
+        CHECK(at < stop && stop <= end);
+        if (!(at < stop && stop <= end)) return;
+        at = stop;
+    }
+}
+
 void check_scanners(const std::string& text) {
     check_scanner<next_paper>(text);
     check_scanner<next_reference>(text);
@@ -81,9 +96,14 @@ void check_scanners(const std::string& text) {
 
 CASE("chunk scanner: cuts blocks as the pretokenizer cuts chunks") {
     check::Random random(43);
-    const std::vector<std::string> pieces{"a", "word", "Then", "s", "ll", "verylongwordthatleavesblocks", " ", " ", " ", " ", "  ",
-                                          ".", ",", "(", "\"", "'", "-", "_", "+", "#", "\n", "\r\n", "\t", "1", "2026",
-                                          "\xC3\xA9", "\xE4\xB8\xAD", "\xC5\xBF", std::string(1, '\0'), "\x7F", "\x1F"};
+    const std::vector<std::string> pieces{
+        // Plain text first, then more and more of everything.
+        "a", "word", "Then", " ", " ", " ", "\n", ".", ",", "s", "ll", "verylongwordthatleavesblocks", "  ", "(", "\"", "'",
+        "-", "1", "2026", "1234567", "_", "/", "+", "#", "\r\n", "\t", "\n  \n", "\v", "camelCase", "HTML", "\xC3\xA9",
+        "\xC3\x97", "\xC3\xB7", "\xD0\xA1\xD0\xBB\xD0\xBE", "\xCE\xBB\xCF\x8C\xCE\xB3", "\xCE\x87", "\xCF\xB6",
+        "\xD7\xA9\xD7\x9C", "\xD9\x85\xD9\x8E", "\xE2\x80\x99", "\xE2\x80\x9C", "\xE2\x80\x94", "\xE2\x80\xA6",
+        "\xE2\x80\xA8", "\xC2\xA0", "\xC2\xB2", "\xC2\xBD", "\xE2\x82\xAC", "\xE4\xB8\xAD", "\xE3\x80\x80",
+        "\xE0\xB8\x81", "\xC5\xBF", "'\xC5\xBF", "\xF0\x9F\x98\x80", std::string(1, '\0'), "\x7F", "\x1F"};
     for (int round = 0; round < 20000; ++round) {
         const std::size_t kinds = 1 + random.below(pieces.size());  // plain text, and everything mixed
         std::string text;
@@ -91,6 +111,14 @@ CASE("chunk scanner: cuts blocks as the pretokenizer cuts chunks") {
         check_scanners(text);
     }
     for (int round = 0; round < 500; ++round) check_scanners(random_utf8(random, random.below(200)));
+    // The same piece at every place of a block, and across its end.
+    for (const std::string& piece : pieces) {
+        for (std::size_t before = 0; before < 70; ++before) {
+            for (const std::string neighbour : {"a", " ", ".", "1", "\n", "\xE2\x80\x99"}) {
+                check_scanners(std::string(before, 'x') + neighbour + piece + neighbour + piece + " end of it.");
+            }
+        }
+    }
 }
 
 CASE("pretokenizers: lossless on valid text") {
@@ -124,6 +152,10 @@ CASE("pretokenizers: safe on any bytes") {
             text[random.below(text.size())] = static_cast<char>(random.below(256));
         }
         for (const std::string& name : names) check_cut(find_pretokenizer(name), text);
+        check_scanner_is_safe<next_paper>(text);
+        check_scanner_is_safe<next_gpt2>(text);
+        check_scanner_is_safe<next_cl100k>(text);
+        check_scanner_is_safe<next_o200k>(text);
     }
 }
 
