@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from implementations import native_vocabulary
 
-from prunedbpe import Tokenizer
+from prunedbpe import ChunkCounts, Tokenizer, learn, prune
 from prunedbpe.errors import FormatError
 from prunedbpe.export.paper import read_paper_files, token_repr
+
+V, I = "vocab.txt", "inter_vocab.txt"  # noqa: E741
 
 # "ab" internal, "abc", "cd", "abcd"; ids: abc 256, cd 257, abcd 258, <eos> 259, <pad> 260, ab 261
 MERGES = [(97, 98), (256, 99), (99, 100), (257, 100)]
@@ -64,13 +66,21 @@ def test_third_column(string, column):
     assert token_repr(string) == column
 
 
+def test_third_column_of_a_whole_vocabulary(tmp_path):
+    strings = ["it's", '"it\'s"', "\\n\\udc80", "a\tb\n", "\xa0\u200b\u2028", "\ue000中文", "é\x7f"]
+    chunks = [*(string.encode() for string in strings), b"\xed\xa0\x80", b"\xe4\xb8", b"\xffab"]
+    merges = learn(ChunkCounts.from_mapping(dict.fromkeys(chunks, 2)), 1000)
+    prune(merges, 256 + len(merges), threshold=0, special_tokens=()).save(tmp_path)
+    lines = (tmp_path / V).read_text(encoding="utf-8").split("\n")[:-1]
+    columns = [line.split("\t")[2] for line in lines]
+    assert columns == [token_repr(string) for string in merges.token_bytes]
+    assert len(columns) > 256 + len(chunks)
+
+
 def replace_line(folder: Path, name: str, number: int, line: str | None) -> None:
     lines = (folder / name).read_text(encoding="utf-8").split("\n")
     lines[number - 1 : number] = [] if line is None else [line]
     (folder / name).write_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
-
-
-V, I = "vocab.txt", "inter_vocab.txt"  # noqa: E741
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-// Reading the lines of vocab.txt and inter_vocab.txt (src/prunedbpe/export/paper.py has the format).
+// Reading and writing the lines of vocab.txt and inter_vocab.txt (src/prunedbpe/export/paper.py has the format).
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,11 @@ struct VocabularyLines {
 /// Reads lines as the library writes them, with ids from `first_id` on. Nothing if any line is otherwise:
 /// then the caller reads again with care, to accept what is unusual and to name what is wrong.
 std::optional<VocabularyLines> read_vocabulary_lines(std::string_view text, std::int64_t first_id);
+
+/// Writes such lines, with ids from `first_id` on. `children` has two numbers for each line; the lines of `texts` are
+/// the column of the tokens.
+std::string format_vocabulary_lines(std::int64_t first_id, std::span<const std::int64_t> children,
+                                    std::span<const std::int64_t> ranks, std::string_view texts);
 
 /// The bytes of every rank, flat, as in VocabularyLines. Parts must have lower ranks than their token.
 struct Spelled {

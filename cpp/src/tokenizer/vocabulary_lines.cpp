@@ -1,5 +1,10 @@
 #include "prunedbpe/vocabulary_lines.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <stdexcept>
+
 #include "prunedbpe/text.hpp"
 #include "tokenizer/expansions.hpp"
 
@@ -127,6 +132,32 @@ std::optional<VocabularyLines> read_vocabulary_lines(std::string_view text, std:
         lines.rights.push_back(right);
         lines.ranks.push_back(rank);
         lines.offsets.push_back(static_cast<std::int64_t>(lines.bytes.size()));
+    }
+    return lines;
+}
+
+std::string format_vocabulary_lines(std::int64_t first_id, std::span<const std::int64_t> children,
+                                    std::span<const std::int64_t> ranks, std::string_view texts) {
+    if (children.size() != 2 * ranks.size()) throw std::invalid_argument("every line needs two children and a rank");
+    std::string lines;
+    lines.reserve(texts.size() + ranks.size() * 32);
+    const auto add_number = [&](std::int64_t number) {
+        char digits[20];
+        lines.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
+    };
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const std::string_view text = texts.substr(0, texts.find('\n'));
+        texts.remove_prefix(std::min(text.size() + 1, texts.size()));
+        add_number(first_id + static_cast<std::int64_t>(i));
+        lines += "\t(";
+        add_number(children[2 * i]);
+        lines += ", ";
+        add_number(children[2 * i + 1]);
+        lines += ")\t";
+        lines += text;
+        lines += '\t';
+        add_number(ranks[i]);
+        lines += '\n';
     }
     return lines;
 }

@@ -36,47 +36,47 @@ _LINE = re.compile(r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d
 
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
     """Write both files into ``folder``."""
-    ids = vocabulary.token_ids
-    children = np.full((2, len(ids)), -1, np.int64)
-    children[:, BYTE_COUNT:] = ids[vocabulary.pairs].T
-    ranks = np.arange(len(ids))
-    ranks[:BYTE_COUNT] = -1
-    columns = (ids.tolist(), *children.tolist(), _reprs(vocabulary), ranks.tolist())
-    lines = [
-        (token_id, f"{token_id}\t({left}, {right})\t{text}\t{rank}\n")
-        for token_id, left, right, text, rank in zip(*columns, strict=True)
-    ]
-    for text, token_id in vocabulary.special_ids.items():
-        lines.append((token_id, f"{token_id}\t(-1, -1)\t{token_repr(text.encode())}\t-1\n"))
-    lines.sort()
+    texts = _reprs(vocabulary)
+    texts += [token_repr(text.encode()) for text in vocabulary.special_tokens]
+    # By rank, with the special tokens behind the last.
+    ids = np.concatenate([vocabulary.token_ids, np.fromiter(vocabulary.special_ids.values(), int)])
+    children = np.full((len(ids), 2), -1, np.int64)
+    children[BYTE_COUNT : len(vocabulary.visible)] = vocabulary.token_ids[vocabulary.pairs]
+    ranks = np.full(len(ids), -1, np.int64)
+    ranks[BYTE_COUNT : len(vocabulary.visible)] = np.arange(BYTE_COUNT, len(vocabulary.visible))
+    order = np.argsort(ids)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, part in (
-        (VISIBLE_FILE, lines[: vocabulary.vocab_size]),
-        (INTERNAL_FILE, lines[vocabulary.vocab_size :]),
+    for name, first_id, part in (
+        (VISIBLE_FILE, 0, order[: vocabulary.vocab_size]),
+        (INTERNAL_FILE, vocabulary.vocab_size, order[vocabulary.vocab_size :]),
     ):
+        column = "\n".join([texts[place] for place in part.tolist()]).encode()
+        lines = _core.format_vocabulary_lines(first_id, children[part], ranks[part], column)
         with atomic_write(folder / name) as file:
-            file.write("".join([line for _, line in part]).encode())
+            file.write(lines)
 
 
-# Bytes that stand for themselves in quotes: printable ASCII but quote and backslash.
-_IS_PLAIN = np.zeros(256, bool)
-_IS_PLAIN[ord(" ") : 127] = True
+# Bytes that a quoted text may hold as they are, if it is valid UTF-8 and all of it is printable.
+_IS_PLAIN = np.ones(256, bool)
+_IS_PLAIN[: ord(" ")] = False
 _IS_PLAIN[[ord("'"), ord("\\")]] = False
 
 
 def _reprs(vocabulary: Vocabulary) -> list[str]:
-    """The third column by rank: :func:`token_repr`, with most of its work done for all at once."""
+    """The third column by rank: :func:`token_repr`, of nearly all tokens in one call."""
     flat, offsets = vocabulary.spelled
-    others = np.zeros(len(flat) + 1, np.int64)
-    np.cumsum(~_IS_PLAIN[flat], out=others[1:])
-    is_plain = np.diff(others[offsets]) == 0
+    lengths = np.diff(offsets)
+    is_plain = np.logical_and.reduceat(_IS_PLAIN[flat], offsets[:-1])
+    # One text with a line for each token, those that are not plain blanked. No line holds a quote
+    # or a backslash, so in its repr each backslash is an escape, and that of a line end is the end.
+    lines = np.insert(np.where(np.repeat(is_plain, lengths), flat, ord(" ")), offsets[1:-1], 10)
+    text = lines.astype(np.uint8).tobytes().decode(errors="surrogateescape")
+    texts = repr(text).replace("\\n", "'\n'").split("\n")
     data = flat.tobytes()
-    text = data.decode("latin-1")  # a character for each byte: the offsets hold for both
-    bounds = offsets.tolist()
-    return [
-        f"'{text[begin:end]}'" if plain else token_repr(data[begin:end])
-        for begin, end, plain in zip(bounds, bounds[1:], is_plain.tolist(), strict=False)
-    ]
+    for rank, (plain, quoted) in enumerate(zip(is_plain.tolist(), texts, strict=True)):
+        if not plain or "\\udc" in quoted:  # bytes that are not UTF-8 became lone surrogates
+            texts[rank] = token_repr(data[offsets[rank] : offsets[rank + 1]])
+    return texts
 
 
 def token_repr(string: bytes) -> str:
