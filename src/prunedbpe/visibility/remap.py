@@ -6,6 +6,8 @@ internal tokens from the vocabulary size on. The merge rank stays the training r
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array, UInt32Array
@@ -42,18 +44,23 @@ def expand_internal(
     >>> ids[offsets[256]:offsets[257]].tolist(), ids[offsets[257]:offsets[258]].tolist()
     ([97, 98], [256])
     """
-    widths = np.ones(len(visible), np.int64)
-    hidden = np.flatnonzero(~visible).tolist()
-    for rank in hidden:
+    hidden = np.flatnonzero(~visible)
+    ids = token_ids.tolist()
+    expansions: dict[int, list[int]] = {}
+    for rank, (left, right) in zip(
+        hidden.tolist(), pairs[hidden - BYTE_COUNT].tolist(), strict=True
+    ):
         # Children have lower ranks, so theirs are final already.
-        widths[rank] = widths[pairs[rank - BYTE_COUNT]].sum()
+        expansions[rank] = [
+            *(expansions.get(left) or (ids[left],)),
+            *(expansions.get(right) or (ids[right],)),
+        ]
+    widths = np.ones(len(visible), np.int64)
+    widths[hidden] = [len(expansion) for expansion in expansions.values()]
     offsets = np.zeros(len(visible) + 1, np.int64)
     np.cumsum(widths, out=offsets[1:])
     flat = np.empty(int(offsets[-1]), np.uint32)
-    flat[offsets[:-1][visible]] = token_ids[visible]
-    for rank in hidden:
-        at = offsets[rank]
-        for child in pairs[rank - BYTE_COUNT].tolist():
-            flat[at : at + widths[child]] = flat[offsets[child] : offsets[child + 1]]
-            at += widths[child]
+    is_visible = np.repeat(visible, widths)
+    flat[is_visible] = token_ids[visible]
+    flat[~is_visible] = list(chain.from_iterable(expansions.values()))
     return flat, offsets
