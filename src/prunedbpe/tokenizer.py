@@ -64,11 +64,6 @@ class Tokenizer(TiktokenMethods):
         self.vocabulary = vocabulary
         self.pretokenizer = find_pretokenizer(pretokenizer)
         self.training: Settings = dict(training or {})
-        self._encoder = _core.Encoder(
-            vocabulary.pairs,
-            *vocabulary.expansions,
-            self.pretokenizer.name if self.pretokenizer.is_native else "",
-        )
         # Plain calls hand their text to the native encoder at once.
         self._is_direct = self.pretokenizer.is_native
 
@@ -100,7 +95,10 @@ class Tokenizer(TiktokenMethods):
             from prunedbpe.imports.tokenizer import ImportedTokenizer
 
             return ImportedTokenizer.load(folder)
-        return cls(*read_tokenizer(Path(folder)))
+        tokenizer = cls(*read_tokenizer(Path(folder)))
+        # Who loads a tokenizer will encode: the first call shall not be slower than the others.
+        _ = tokenizer._encoder
+        return tokenizer
 
     # Encoding
 
@@ -412,7 +410,15 @@ class Tokenizer(TiktokenMethods):
             )
         return token_id
 
-    # Parts made when first needed
+    # Parts made when first needed: training and pruning save tokenizers that never encode.
+
+    @cached_property
+    def _encoder(self) -> _core.Encoder:
+        return _core.Encoder(
+            self.vocabulary.pairs,
+            *self.vocabulary.expansions,
+            self.pretokenizer.name if self.pretokenizer.is_native else "",
+        )
 
     @cached_property
     def _byte_lengths(self) -> Int64Array:
