@@ -1,21 +1,63 @@
 #include "prunedbpe/unicode_text.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace prunedbpe {
 namespace {
 
-/// Copies characters up to the first one outside ASCII, 16 at a time.
+/// Copies sixteen characters, of which those in ASCII come out right; returns how many of these come first.
+template <class Unit>
+int copy_sixteen(const Unit* at, char* out) {
+#if defined(__SSE2__)
+    const auto load = [at](int place) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + place)); };
+    __m128i bytes, outside;  // the latter has the highest bit where a character is not in ASCII
+    if constexpr (sizeof(Unit) == 1) {
+        bytes = outside = load(0);
+    } else {
+        __m128i low = load(0), high = load(8);  // of four bytes: the first and third four
+        if constexpr (sizeof(Unit) == 4) {
+            low = _mm_packs_epi32(low, load(4));
+            high = _mm_packs_epi32(high, load(12));
+        }
+        const auto is_outside = [](__m128i units) {
+            const __m128i is_ascii = _mm_cmpeq_epi16(_mm_subs_epu16(units, _mm_set1_epi16(0x7F)), _mm_setzero_si128());
+            return _mm_xor_si128(is_ascii, _mm_set1_epi16(-1));
+        };
+        bytes = _mm_packus_epi16(low, high);
+        outside = _mm_packs_epi16(is_outside(low), is_outside(high));
+    }
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
+    return std::countr_zero(static_cast<std::uint32_t>(_mm_movemask_epi8(outside)) | 0x10000);
+#else
+    int count = 0;
+    for (; count < 16 && at[count] < 0x80; ++count) out[count] = static_cast<char>(at[count]);
+    return count;
+#endif
+}
+
+/// Copies characters up to the first one outside ASCII. Sixteen are copied at a time, and those from that one on
+/// are overwritten by what follows; there must be room for them.
 template <class Unit>
 void copy_ascii(const Unit*& at, const Unit* end, char*& out) {
-    for (; end - at >= 16; at += 16, out += 16) {
-        Unit all = 0;
-        for (int i = 0; i < 16; ++i) all = static_cast<Unit>(all | at[i]);
-        if (all >= 0x80) break;
-        for (int i = 0; i < 16; ++i) out[i] = static_cast<char>(at[i]);
+    while (end - at >= 16) {
+        const int count = copy_sixteen(at, out);
+        at += count;
+        out += count;
+        if (count < 16) return;
     }
     while (at < end && *at < 0x80) *out++ = static_cast<char>(*at++);
+}
+
+/// The bytes of one character, the first one lowest, in one store. There must be room for four.
+void write_bytes(char* out, std::uint32_t bytes) {
+    if constexpr (std::endian::native == std::endian::big) bytes = __builtin_bswap32(bytes);
+    std::memcpy(out, &bytes, sizeof bytes);
 }
 
 template <class Unit>
@@ -27,20 +69,14 @@ char* write_utf8(const Unit* at, const Unit* end, char* out) {
             *out++ = static_cast<char>(c);
             copy_ascii(at, end, out);
         } else if (c < 0x800) {
-            out[0] = static_cast<char>(0xC0 | c >> 6);
-            out[1] = static_cast<char>(0x80 | (c & 0x3F));
+            write_bytes(out, 0x80C0 | c >> 6 | (c & 0x3F) << 8);
             out += 2;
         } else if (sizeof(Unit) > 1 && c < 0x10000) {
             if (c >= 0xD800 && c < 0xE000) throw LoneSurrogate();
-            out[0] = static_cast<char>(0xE0 | c >> 12);
-            out[1] = static_cast<char>(0x80 | (c >> 6 & 0x3F));
-            out[2] = static_cast<char>(0x80 | (c & 0x3F));
+            write_bytes(out, 0x8080E0 | c >> 12 | (c << 2 & 0x3F00) | (c & 0x3F) << 16);
             out += 3;
         } else if (sizeof(Unit) > 2) {
-            out[0] = static_cast<char>(0xF0 | c >> 18);
-            out[1] = static_cast<char>(0x80 | (c >> 12 & 0x3F));
-            out[2] = static_cast<char>(0x80 | (c >> 6 & 0x3F));
-            out[3] = static_cast<char>(0x80 | (c & 0x3F));
+            write_bytes(out, 0x808080F0 | c >> 18 | (c >> 4 & 0x3F00) | (c << 10 & 0x3F0000) | (c & 0x3F) << 24);
             out += 4;
         }
     }
@@ -49,7 +85,8 @@ char* write_utf8(const Unit* at, const Unit* end, char* out) {
 
 template <class Unit>
 std::string_view convert(const UnicodeText& text, std::size_t most_bytes, std::string& buffer) {
-    if (buffer.size() < text.length * most_bytes) buffer.resize(text.length * most_bytes);
+    const std::size_t room = text.length * most_bytes + 16;
+    if (buffer.size() < room) buffer.resize(room);
     const auto* units = static_cast<const Unit*>(text.units);
     const char* const stop = write_utf8(units, units + text.length, buffer.data());
     return {buffer.data(), static_cast<std::size_t>(stop - buffer.data())};
