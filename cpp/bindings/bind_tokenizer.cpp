@@ -203,7 +203,7 @@ void bind_tokenizer(nb::module_& module) {
         .def(
             "encode_to_array",
             [](const Encoder& encoder, nb::str text, double dropout, std::uint64_t seed) {
-                return to_array(encode(encoder, text, dropout, seed));
+                return to_id_array(encode(encoder, text, dropout, seed));
             },
             "text"_a, "dropout"_a, "seed"_a, "Token ids as an array.")
         .def(
