@@ -62,9 +62,10 @@ void check_scanner(const std::string& text) {
     const char* const end = exact.get() + text.size();
     ChunkScanner<next> scanner(end);
     for (const char* at = exact.get(); at < end;) {
-        const char* const stop = next(at, end);
-        CHECK_EQUAL(scanner.next(at) - exact.get(), stop - exact.get());
-        at = stop;
+        scanner.next(at).for_each_end([&](const char* stop) {
+            CHECK_EQUAL(stop - exact.get(), next(at, end) - exact.get());
+            at = stop;
+        });
     }
 }
 
@@ -76,10 +77,12 @@ void check_scanner_is_safe(const std::string& text) {
     const char* const end = exact.get() + text.size();
     ChunkScanner<next> scanner(end);
     for (const char* at = exact.get(); at < end;) {
-        const char* const stop = scanner.next(at);
-        CHECK(at < stop && stop <= end);
-        if (!(at < stop && stop <= end)) return;
-        at = stop;
+        const char* const before = at;
+        scanner.next(at).for_each_end([&](const char* stop) {
+            CHECK(at < stop && stop <= end);
+            at = stop;
+        });
+        if (at <= before) return;
     }
 }
 

@@ -53,10 +53,11 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                 const char* const end = begin + document.size();
                 ChunkScanner<next_chunk> scanner(end);
                 for (const char* at = begin; at < end;) {
-                    const char* const stop = scanner.next(at);
-                    const std::string_view chunk(at, static_cast<std::size_t>(stop - at));
-                    pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, starts[i] + (at - begin));
-                    at = stop;
+                    scanner.next(at).for_each_end([&](const char* stop) {
+                        const std::string_view chunk(at, static_cast<std::size_t>(stop - at));
+                        pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, starts[i] + (at - begin));
+                        at = stop;
+                    });
                 }
             }
         });

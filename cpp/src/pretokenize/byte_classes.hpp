@@ -65,15 +65,18 @@ struct ByteClasses {
             classes.letters |= Sixteen::bits(bytes.lower_case().in('a', 26)) << i;
             classes.digits |= Sixteen::bits(bytes.in('0', 10)) << i;
             classes.spaces |= Sixteen::bits(bytes.is(' ')) << i;
-            classes.tabs |= Sixteen::bits(bytes.in('\t', 5)) << i;
             classes.breaks |= Sixteen::bits(_mm_or_si128(bytes.is('\n'), bytes.is('\r'))) << i;
             classes.capitals |= Sixteen::bits(bytes.in('A', 26)) << i;
             classes.apostrophes |= Sixteen::bits(bytes.is('\'')) << i;
             classes.slashes |= Sixteen::bits(bytes.is('/')) << i;
         }
-        classes.tabs &= ~classes.breaks;
         classes.others = ~(outside | controls | classes.letters | classes.digits);
-        classes.unknown = controls & ~classes.white_space();
+        classes.unknown = controls & ~(classes.spaces | classes.breaks);
+        if (classes.unknown != 0) [[unlikely]] {
+            for (std::size_t i = 0; i < width; i += 16) classes.tabs |= Sixteen::bits(Sixteen(at + i).in('\t', 5)) << i;
+            classes.tabs &= classes.unknown;
+            classes.unknown &= ~classes.tabs;
+        }
         if (outside != 0) {
             if constexpr (only_ascii) {
                 classes.end_at(static_cast<std::size_t>(std::countr_zero(outside)));

@@ -34,13 +34,14 @@ public:
         /// Copies the ids to `out`, where there must be room for `most_ids`; returns their end, or nullptr for
         /// a chunk that is not here.
         std::uint32_t* copy(const Key& key, std::uint32_t* out) const {
-            const std::uint64_t first = key.differences(entries_[0].key), second = key.differences(entries_[1].key);
+            const unsigned is_first = key.equals(entries_[0].key), is_second = key.equals(entries_[1].key);
             // One question, not two: which of the places it is cannot be guessed.
-            if (std::min(first, second) != 0) [[unlikely]] return nullptr;
-            const Entry& entry = entries_[second == 0];
+            if ((is_first | is_second) == 0) [[unlikely]] return nullptr;
+            const Entry& entry = entries_[is_second];
+            const std::size_t head = entry.ids[0];
             std::memcpy(out, entry.ids, sizeof entry.ids);
-            out[0] %= id_limit;
-            return out + entry.ids[0] / id_limit + 1;
+            out[0] = static_cast<std::uint32_t>(head % id_limit);
+            return out + head / id_limit + 1;
         }
 
         void add(const Key& key, std::span<const std::uint32_t> ids) {

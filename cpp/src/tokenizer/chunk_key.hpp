@@ -8,6 +8,10 @@
 
 #include "util/hash.hpp"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace prunedbpe {
 
 static_assert(std::endian::native == std::endian::little, "keys keep the first bytes of a load");
@@ -52,17 +56,30 @@ struct PaddedKey {
         return key;
     }
 
-    /// 0 if they are the same.
-    std::uint64_t differences(const PaddedKey& other) const {
-        std::uint64_t found = 0;
-        for (std::size_t i = 0; i < word_count; ++i) found |= words[i] ^ other.words[i];
-        return found;
+    /// 1 if they are the same, else 0: as a number, because nobody shall branch on it.
+    unsigned equals(const PaddedKey& other) const {
+#if defined(__SSE2__)
+        // Two words at a time.
+        static_assert(word_count % 2 == 0);
+        const auto same = [&](std::size_t i) {
+            return _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(words + i)),
+                                  _mm_loadu_si128(reinterpret_cast<const __m128i*>(other.words + i)));
+        };
+        __m128i all = same(0);
+        for (std::size_t i = 2; i < word_count; i += 2) all = _mm_and_si128(all, same(i));
+        return (static_cast<unsigned>(_mm_movemask_epi8(all)) + 1) >> 16;
+#else
+        std::uint64_t differences = 0;
+        for (std::size_t i = 0; i < word_count; ++i) differences |= words[i] ^ other.words[i];
+        return differences == 0;
+#endif
     }
 
     /// Good in its high bits.
     std::uint64_t hash() const {
-        std::uint64_t hash = words[0] * 0x9E3779B97F4A7C15;
-        for (std::size_t i = 1; i < word_count; ++i) hash = mix(hash ^ words[i], 0xD6E8FEB86659FD93);
+        constexpr std::uint64_t factors[] = {0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xC2B2AE3D27D4EB4F, 0xA0761D6478BD642F};
+        std::uint64_t hash = 0;
+        for (std::size_t i = 0; i < word_count; ++i) hash += words[i] * factors[i];
         return hash;
     }
 };

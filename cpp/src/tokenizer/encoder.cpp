@@ -28,46 +28,47 @@ struct Encoder::Parts {
     /// The scanner is known when this is compiled, and becomes part of the loop.
     template <NextChunk next_chunk>
     void encode_text_with(std::string_view text, Workspace& work, IdBuffer& ids) const {
-        const char* const end = text.data() + text.size();
-        const char* const roomy_end = text.size() > 16 ? end - 16 : text.data();
-        const char* const at = encode_until<next_chunk, true>(text.data(), roomy_end, end, work, ids);
-        encode_until<next_chunk, false>(at, end, end, work, ids);
+        const char* at = text.data();
+        const char* const end = at + text.size();
+        // From here on a key is read by the byte: behind it there is not enough text to read it by the word.
+        const std::ptrdiff_t tail = ChunkScanner<next_chunk>::reach + ShortChunkCache::Key::capacity + 1;
+        ChunkScanner<next_chunk> scanner(end);
+        Group group;
+        while (at < end) {
+            const ChunkRun run = scanner.next(at);
+            at = end - at >= tail ? add_run<true>(at, run, end, work, group) : add_run<false>(at, run, end, work, group);
+            if (group.count >= Group::enough) append_group(group, at, end, work, ids);
+        }
+        append_group(group, at, end, work, ids);
     }
 
     /// Chunks on their way. Each step is done for a whole group before the next step: the cache is larger
     /// than the processor's fast ones, and so the memory of many chunks is fetched at a time.
     struct Group {
-        static constexpr std::size_t capacity = 32;
+        static constexpr std::size_t enough = 32;
+        static constexpr std::size_t capacity = enough + 64;  // with a run of chunks behind the last but one
         struct Chunk {
             const char* at;
             ShortChunkCache::Key key;
             ShortChunkCache::Pair* places;
             LongChunkCache::Pair* long_places;
         };
-        Chunk chunks[capacity + 1];  // the one behind the last tells where that ends
+        Chunk chunks[capacity];
+        std::size_t count = 0;
     };
 
-    /// Encodes the chunks of a text that begin before `limit`; returns where they end. If `roomy`, 16 bytes
-    /// may be read from every place before `limit`.
-    template <NextChunk next_chunk, bool roomy>
-    const char* encode_until(const char* at, const char* limit, const char* end, Workspace& work,
-                             IdBuffer& ids) const {
-        Group group;
-        ChunkScanner<next_chunk> scanner(end);
-        while (at < limit) {
-            Group::Chunk* chunk = group.chunks;
-            do {
-                const char* const stop = scanner.next(at);
-                add_chunk<roomy>(at, stop, end, work, *chunk++);
-                at = stop;
-            } while (at < limit && chunk < group.chunks + Group::capacity);
-            chunk->at = at;
-            append_group(group, static_cast<std::size_t>(chunk - group.chunks), end, work, ids);
-        }
+    template <bool roomy>
+    const char* add_run(const char* at, const ChunkRun& run, const char* end, Workspace& work, Group& group) const {
+        Group::Chunk* chunk = group.chunks + group.count;
+        run.for_each_end([&](const char* stop) {
+            add_chunk<roomy>(at, stop, end, work, *chunk++);
+            at = stop;
+        });
+        group.count = static_cast<std::size_t>(chunk - group.chunks);
         return at;
     }
 
-    /// Step 1: find the places of the chunk [at, stop) in the cache.
+    /// Step 1: find the places of the chunk [at, stop) in the cache. If `roomy`, 16 bytes may be read at `at`.
     template <bool roomy = false>
     void add_chunk(const char* at, const char* stop, const char* end, Workspace& work, Group::Chunk& chunk) const {
         const auto size = static_cast<std::size_t>(stop - at);
@@ -86,23 +87,24 @@ struct Encoder::Parts {
         }
     }
 
-    /// Step 2: look there, and split what is new.
-    void append_group(Group& group, std::size_t count, const char* end, Workspace& work, IdBuffer& ids) const {
-        constexpr std::size_t room = Group::capacity * ShortChunkCache::most_ids;
+    /// Step 2: look there, and split what is new. The last chunk ends at `stop`; the group is empty then.
+    void append_group(Group& group, const char* stop, const char* end, Workspace& work, IdBuffer& ids) const {
+        const std::size_t room = group.count * ShortChunkCache::most_ids;
         std::uint32_t* out = ids.room(room);
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < group.count; ++i) {
             Group::Chunk& chunk = group.chunks[i];
             if (chunk.places != nullptr) [[likely]] {
-                if (std::uint32_t* const stop = chunk.places->copy(chunk.key, out)) [[likely]] {
-                    out = stop;
+                if (std::uint32_t* const id_end = chunk.places->copy(chunk.key, out)) [[likely]] {
+                    out = id_end;
                     continue;
                 }
             }
             ids.advance_to(out);
-            append_new(chunk, group.chunks[i + 1].at, end, work, ids);
+            append_new(chunk, i + 1 < group.count ? group.chunks[i + 1].at : stop, end, work, ids);
             out = ids.room(room);
         }
         ids.advance_to(out);
+        group.count = 0;
     }
 
     /// A chunk that is not among the short ones seen before.
@@ -184,24 +186,18 @@ void Encoder::encode_chunks(std::string_view text, std::span<const std::int64_t>
     const char* at = text.data();
     const char* const end = at + text.size();
     Parts::Group group;
-    std::size_t count = 0;
     for (const std::int64_t chunk_end : ends) {
         const char* const stop = text.data() + chunk_end;
         if (stop == at) continue;
         if (dropout.probability != 0) {
             parts_->append_dropout({at, stop}, dropout.probability, state, *work, ids);
         } else {
-            parts_->add_chunk(at, stop, end, *work, group.chunks[count++]);
-            if (count == Parts::Group::capacity) {
-                group.chunks[count].at = stop;
-                parts_->append_group(group, count, end, *work, ids);
-                count = 0;
-            }
+            parts_->add_chunk(at, stop, end, *work, group.chunks[group.count++]);
+            if (group.count == Parts::Group::enough) parts_->append_group(group, stop, end, *work, ids);
         }
         at = stop;
     }
-    group.chunks[count].at = at;
-    parts_->append_group(group, count, end, *work, ids);
+    parts_->append_group(group, at, end, *work, ids);
 }
 
 EncodedBatch Encoder::encode_batch(std::span<const UnicodeText> texts, const Dropout& dropout,
