@@ -27,10 +27,11 @@ template <class T>
 using OutputArray = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 /// Needs the GIL: it creates Python objects.
-template <class T>
-OutputArray<T> to_array(std::vector<T>&& values) {
-    auto* owned = new std::vector<T>(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Allocator>
+OutputArray<T> to_array(std::vector<T, Allocator>&& values) {
+    using Vector = std::vector<T, Allocator>;
+    auto* owned = new Vector(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Vector*>(p); });
     return OutputArray<T>(owned->data(), {owned->size()}, owner);
 }
 

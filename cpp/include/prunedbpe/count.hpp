@@ -12,16 +12,17 @@
 
 #include "prunedbpe/pretokenize.hpp"
 #include "prunedbpe/types.hpp"
+#include "prunedbpe/huge_array.hpp"
 
 namespace prunedbpe {
 
 /// Unique chunks in order of first appearance, as flat arrays. Chunk i is bytes
 /// [offsets[i], offsets[i + 1]) of `bytes`; every chunk is at least one byte long.
 struct ChunkCounts {
-    std::vector<std::uint8_t> bytes;
-    std::vector<std::int64_t> offsets;
-    std::vector<std::int64_t> counts;
-    std::vector<std::int64_t> first_positions;
+    HugeVector<std::uint8_t> bytes;
+    HugeVector<std::int64_t> offsets;
+    HugeVector<std::int64_t> counts;
+    HugeVector<std::int64_t> first_positions;
 };
 
 /// The same, borrowed.

@@ -27,10 +27,12 @@ void unite_equals(std::vector<ChunkTable>& tables, unsigned share, unsigned shar
     std::vector<Slot> slots(std::bit_ceil(count * 3 / 2 + 1));
     // The high bits of the tag are the share's; the low ones choose the slot.
     const std::size_t mask = slots.size() - 1;
+    constexpr std::uint32_t ahead = 16;
     for (std::uint32_t t = 0; t < tables.size(); ++t) {
         ChunkTable& table = tables[t];
         for (std::uint32_t i = 0; i < table.size(); ++i) {
             ChunkTable::Entry& entry = table[i];
+            if (i + ahead < table.size()) __builtin_prefetch(&slots[table[i + ahead].tag & mask]);
             if (share_of(entry.tag, shares) != share) continue;
             std::size_t at = entry.tag & mask;
             for (; slots[at].entry != 0; at = (at + 1) & mask) {
@@ -88,6 +90,28 @@ private:
     std::vector<std::uint32_t> order_;
 };
 
+/// The position before which `part` of `parts` of all entries lie.
+std::int64_t find_bound(const std::vector<OrderedEntries>& tables, unsigned part, unsigned parts) {
+    std::size_t total = 0;
+    std::int64_t low = 0, high = 0;
+    for (const OrderedEntries& table : tables) {
+        total += table.size();
+        if (table.size() > 0) high = std::max(high, table.position(table.size() - 1));
+    }
+    const std::size_t wanted = part_of(total, part, parts).begin;
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        std::size_t before = 0;
+        for (const OrderedEntries& table : tables) before += table.first_from(middle);
+        if (before < wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /// The entries of all tables whose positions lie in [begin, end), in order. No two have one position.
 template <class Visit>
 void for_each_in_order(const std::vector<OrderedEntries>& tables, std::int64_t begin, std::int64_t end,
@@ -125,13 +149,11 @@ ChunkCounts reduce_tables(std::vector<ChunkTable>& tables, WorkerTeam& team) {
         team.run([&](unsigned worker) { unite_equals(tables, worker, team.size()); });
     }
 
-    // 2. Workers take ranges of positions; the first table tells where about equal ones begin.
-    std::vector<OrderedEntries> ordered(tables.begin(), tables.end());
+    // 2. Workers take ranges of positions with about equally many entries.
+    const std::vector<OrderedEntries> ordered(tables.begin(), tables.end());
     std::vector<std::int64_t> bounds(team.size() + 1, std::numeric_limits<std::int64_t>::max());
     bounds[0] = std::numeric_limits<std::int64_t>::min();
-    for (unsigned worker = 1; worker < team.size() && ordered[0].size() > 0; ++worker) {
-        bounds[worker] = ordered[0].position(part_of(ordered[0].size(), worker, team.size()).begin);
-    }
+    for (unsigned worker = 1; worker < team.size(); ++worker) bounds[worker] = find_bound(ordered, worker, team.size());
 
     // 3. Sizes of the ranges, and where each begins.
     struct Place {
@@ -157,6 +179,7 @@ ChunkCounts reduce_tables(std::vector<ChunkTable>& tables, WorkerTeam& team) {
     ChunkCounts result;
     result.bytes.resize(places.back().byte);
     result.offsets.resize(places.back().chunk + 1);
+    result.offsets[0] = 0;
     result.counts.resize(places.back().chunk);
     result.first_positions.resize(places.back().chunk);
     team.run([&](unsigned worker) {

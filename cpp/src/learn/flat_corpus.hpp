@@ -7,7 +7,7 @@
 
 #include "prunedbpe/count.hpp"
 #include "prunedbpe/types.hpp"
-#include "util/huge_array.hpp"
+#include "prunedbpe/huge_array.hpp"
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "learn/flat_corpus.hpp"
-#include "util/huge_array.hpp"
+#include "prunedbpe/huge_array.hpp"
 
 namespace prunedbpe {
 

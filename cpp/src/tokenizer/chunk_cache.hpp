@@ -10,7 +10,7 @@
 #include <span>
 
 #include "tokenizer/chunk_key.hpp"
-#include "util/huge_array.hpp"
+#include "prunedbpe/huge_array.hpp"
 
 namespace prunedbpe {
 

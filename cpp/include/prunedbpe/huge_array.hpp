@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
+#include <vector>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -41,5 +43,26 @@ HugeArray<T> make_huge_array(std::size_t size) {
     if (memory == nullptr) throw std::bad_alloc();
     return HugeArray<T>(static_cast<T*>(memory));
 }
+
+/// For vectors of such memory, whose new values are not initialised either.
+template <class T>
+struct HugeAllocator {
+    using value_type = T;
+
+    T* allocate(std::size_t size) { return make_huge_array<T>(size).release(); }
+    void deallocate(T* memory, std::size_t) { std::free(memory); }
+    template <class U>
+    void construct(U* place) {
+        ::new (static_cast<void*>(place)) U;
+    }
+    template <class U, class... Arguments>
+    void construct(U* place, Arguments&&... arguments) {
+        ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
+    }
+    bool operator==(const HugeAllocator&) const = default;
+};
+
+template <class T>
+using HugeVector = std::vector<T, HugeAllocator<T>>;
 
 }  // namespace prunedbpe
