@@ -20,12 +20,12 @@ SpanOutput to_spans(std::vector<prunedbpe::DocumentSpan>&& spans) {
 void bind_text(nb::module_& module) {
     module.def(
         "find_invalid_utf8",
-        [](const InputArray<std::uint8_t>& text) {
+        [](const InputArray<std::uint8_t>& text, unsigned threads) {
             // The array outlives the call, and nobody writes to the text of a corpus.
             nb::gil_scoped_release released;
-            return prunedbpe::find_invalid_utf8(as_text(text));
+            return prunedbpe::find_invalid_utf8(as_text(text), threads);
         },
-        nb::arg("text"), "Offset of the first sequence that is not UTF-8, or -1.");
+        nb::arg("text"), nb::arg("threads") = 1, "Offset of the first sequence that is not UTF-8, or -1.");
     module.def(
         "split_lines",
         [](const InputArray<std::uint8_t>& text) {

@@ -1,6 +1,8 @@
-"""How many threads native code is to use."""
+"""How many threads are to be used."""
 
 from __future__ import annotations
+
+import os
 
 from prunedbpe.errors import SettingsError
 
@@ -19,6 +21,13 @@ def thread_count(threads: int | None) -> int:
             hint=f"give a number up to {MOST_THREADS}, or leave it out: one per core",
         )
     return int(threads)
+
+
+def worker_count(threads: int | None) -> int:
+    """The number that threads of Python's own are started by: at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return thread_count(threads) or len(os.sched_getaffinity(0))
+    return thread_count(threads) or os.cpu_count() or 1
 
 
 MOST_THREADS = 1024

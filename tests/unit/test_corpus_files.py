@@ -52,6 +52,32 @@ def test_lines_are_documents(tmp_path: Path, extension: str) -> None:
     assert read(Corpus(write(tmp_path / f"a.{extension}", LINES))) == TEXTS
 
 
+@pytest.mark.skipif(not hasattr(os, "preadv"), reason="the system reads files from one place only")
+@pytest.mark.parametrize("name", ["a.txt", "README"])
+def test_a_large_file_read_by_many_threads(tmp_path: Path, monkeypatch, name: str) -> None:
+    data = b"".join(b"line %d\n" % n for n in range(400_000))
+    corpus = Corpus(write(tmp_path / name, data))
+
+    def documents(threads: int) -> list[bytes]:
+        batches = corpus.batches(threads=threads)
+        return [document for batch in batches for document in batch.documents()]
+
+    assert documents(3) == documents(1)
+    preadv = os.preadv
+    monkeypatch.setattr(os, "preadv", lambda fd, buffers, at: preadv(fd, [buffers[0][:70_000]], at))
+    assert documents(3) == documents(1)
+    # Where a part ends early, one reader goes on from there to the end.
+    monkeypatch.setattr(os, "preadv", lambda fd, buffers, at: 0 if at else preadv(fd, buffers, at))
+    assert documents(3) == documents(1)
+
+    def fail(*arguments: object) -> int:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "preadv", fail)
+    with pytest.raises(CorpusError, match=f"{name}: cannot be read: Input/output error"):
+        documents(3)
+
+
 @pytest.mark.parametrize("name", ["a.py", "README", "a.md", "a.json"])
 def test_any_other_text_file_is_one_document(tmp_path: Path, name: str) -> None:
     assert read(Corpus(write(tmp_path / name, LINES))) == [LINES.decode()]

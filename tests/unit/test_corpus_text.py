@@ -32,6 +32,23 @@ def plain_split_lines(data: bytes) -> list[bytes]:
 BORDERS = bytes.fromhex("00 41 7f 80 8f 90 9f a0 bf c0 c1 c2 df e0 e1 ec ed ee ef f0 f1 f4 f5 ff")
 
 
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("unit", ["a", "é", "中", "\U0001f600"])
+def test_many_threads_find_the_same_fault(threads, unit):
+    data = bytearray(unit.encode() * (3_000_000 // len(unit.encode())))
+    assert find_invalid_utf8(as_array(bytes(data)), threads) == -1
+    # At the borders of the parts, in front of them and behind them.
+    for part in range(threads + 1):
+        border = len(data) * part // threads
+        for place in range(max(0, border - 3), min(len(data), border + 2)):
+            for bad in (b"\x80", b"\xf0\x9f", b"\x80\x80\x80\x80\x80"):
+                broken = data.copy()
+                broken[place : place + len(bad)] = bad
+                found = find_invalid_utf8(as_array(broken), threads)
+                assert found == find_invalid_utf8(as_array(broken))
+                assert found == first_fault(broken)
+
+
 @given(
     st.one_of(
         st.binary(max_size=40),

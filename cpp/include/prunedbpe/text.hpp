@@ -17,6 +17,9 @@ namespace prunedbpe {
 /// character cut off by the end of the text counts as invalid.
 std::int64_t find_invalid_utf8(std::string_view text);
 
+/// The same, by `threads` threads where the text is long; 0 means one per core.
+std::int64_t find_invalid_utf8(std::string_view text, unsigned threads);
+
 /// The lines of `text` without their terminators ("\n" or "\r\n"); a lone "\r" is part of its line.
 /// Empty lines hold no text and are left out; a last line needs no terminator.
 std::vector<DocumentSpan> split_lines(std::string_view text);

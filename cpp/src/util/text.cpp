@@ -1,7 +1,10 @@
 #include "prunedbpe/text.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include "util/worker_team.hpp"
 
 namespace prunedbpe {
 
@@ -71,6 +74,26 @@ std::int64_t find_invalid_utf8(std::string_view text) {
         }
     }
     return -1;
+}
+
+std::int64_t find_invalid_utf8(std::string_view text, unsigned threads) {
+    constexpr std::size_t worth_a_thread = 1 << 20;
+    if (threads == 1 || text.size() < 2 * worth_a_thread) return find_invalid_utf8(text);
+    WorkerTeam team(threads);
+    std::vector<std::int64_t> found(team.size(), -1);
+    // A part begins with a character, unless there are more continuation bytes than one has: then one of them is wrong.
+    const auto character_from = [&](std::size_t place) {
+        for (int i = 0; i < 3 && place < text.size() && is_continuation(static_cast<Byte>(text[place])); ++i) ++place;
+        return place;
+    };
+    team.run([&](unsigned worker) {
+        const Part part = part_of(text.size(), worker, team.size());
+        const std::size_t begin = worker == 0 ? 0 : character_from(part.begin), end = character_from(part.end);
+        const std::int64_t place = find_invalid_utf8(text.substr(begin, end - begin));
+        if (place >= 0) found[worker] = static_cast<std::int64_t>(begin) + place;
+    });
+    const auto first = std::find_if(found.begin(), found.end(), [](std::int64_t place) { return place >= 0; });
+    return first == found.end() ? -1 : *first;
 }
 
 std::vector<DocumentSpan> split_lines(std::string_view text) {

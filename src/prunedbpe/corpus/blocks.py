@@ -52,29 +52,31 @@ class Block:
     disk_position: int
 
 
-def whole_file_block(file: CorpusFile) -> Block:
-    """All of a file, however large.
+def whole_file_block(file: CorpusFile, threads: int) -> Block:
+    """All of a file, however large, read by that many threads.
 
     Raises:
         NotUtf8Error: The file is not UTF-8.
     """
     with UnpackedStream(file) as stream:
-        data = stream.read_all(sys.maxsize - 1)
+        data = stream.read_all(sys.maxsize - 1, threads)
     assert data is not None
-    _check_utf8(data)
+    _check_utf8(data, threads)
     return _make_block(data, 0, file.size or 0)
 
 
-def line_blocks(part: FilePart, block_bytes: int) -> Iterator[Block]:
+def line_blocks(part: FilePart, block_bytes: int, threads: int) -> Iterator[Block]:
     """The lines that begin in a part of a file, in blocks of about ``block_bytes``.
+
+    That many threads read and check a file that is read whole, and check the blocks of others.
 
     Raises:
         NotUtf8Error: The file, not only this part of it, is not UTF-8.
     """
     file = part.file
-    data = _read_small(file)
+    data = _read_small(file, threads)
     if data is not None:
-        _check_utf8(data)
+        _check_utf8(data, threads)
         begin, end = 0, len(data)
         if file.is_splittable:
             begin = _line_start(data, part.begin)
@@ -91,7 +93,7 @@ def line_blocks(part: FilePart, block_bytes: int) -> Iterator[Block]:
         for piece, offset in cut_at_lines(stream, block_bytes, limit):
             # The first pass found no fault, so one found now means that the file is another one.
             view = as_byte_array(piece)
-            if find_invalid_utf8(view) >= 0:
+            if find_invalid_utf8(view, threads) >= 0:
                 raise CorpusError(
                     f"{file.source}: the file changed while it was read",
                     hint="let whatever writes it finish, then start again",
@@ -138,16 +140,16 @@ def count_lines_before(file: CorpusFile, offset: int) -> int:
     return lines
 
 
-def _read_small(file: CorpusFile) -> ByteArray | None:
+def _read_small(file: CorpusFile, threads: int) -> ByteArray | None:
     """The unpacked bytes of a file, or ``None`` if they are more than ``WHOLE_READ_LIMIT``."""
     if file.compression is None and (file.size or 0) > WHOLE_READ_LIMIT:
         return None
     with UnpackedStream(file) as stream:
-        return stream.read_all(WHOLE_READ_LIMIT)
+        return stream.read_all(WHOLE_READ_LIMIT, threads)
 
 
-def _check_utf8(data: ByteArray) -> None:
-    offset = find_invalid_utf8(data)
+def _check_utf8(data: ByteArray, threads: int) -> None:
+    offset = find_invalid_utf8(data, threads)
     if offset >= 0:
         raise NotUtf8Error(offset)
 

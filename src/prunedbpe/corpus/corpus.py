@@ -152,12 +152,13 @@ class Corpus:
             return [{"path": PYTHON_SOURCE, "bytes": None}]
         return [{"path": file.source, "bytes": file.size} for file in self._files]
 
-    def batches(self, task: Task | None = None) -> Iterator[DocumentBatch]:
+    def batches(self, task: Task | None = None, *, threads: int = 1) -> Iterator[DocumentBatch]:
         """Read the corpus from its beginning.
 
         Args:
             task: Advanced by the bytes read from the disk, also of compressed files, each time the
                 caller comes back from a batch; over the whole corpus by :attr:`size`.
+            threads: How many may read and check a large file.
 
         Raises:
             CorpusError: A file is damaged or cannot be read; with ``strict``, is not UTF-8.
@@ -168,7 +169,7 @@ class Corpus:
             return
         for part in self._parts:
             length = None if part.file.is_stdin else part.end - part.begin
-            yield from self._follow(self._read_part(part), part.begin, length, task)
+            yield from self._follow(self._read_part(part, threads), part.begin, length, task)
 
     def _follow(
         self, read: Iterator[BatchAt], begin: int, length: int | None, task: Task | None
@@ -203,11 +204,11 @@ class Corpus:
         self._texts_used = True
         yield from read_texts(self._texts, self._options, self._tell)
 
-    def _read_part(self, part: FilePart) -> Iterator[BatchAt]:
+    def _read_part(self, part: FilePart, threads: int) -> Iterator[BatchAt]:
         source = part.file.source
         skipped_lines = self._report.skipped_lines
         try:
-            yield from read_part(part, self._options, self._tell)
+            yield from read_part(part, self._options, self._tell, threads)
         except NotUtf8Error as error:
             if self._options.strict:
                 raise CorpusError(

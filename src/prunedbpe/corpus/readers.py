@@ -56,7 +56,9 @@ class ReadOptions:
     batch_bytes: int = 16 << 20
 
 
-def read_part(part: FilePart, options: ReadOptions, tell: Tell) -> Iterator[BatchAt]:
+def read_part(
+    part: FilePart, options: ReadOptions, tell: Tell, threads: int = 1
+) -> Iterator[BatchAt]:
     """Read a part of a file by the reader of its layout."""
     if part.file.is_stdin:
         yield from _read_stdin(options, tell)
@@ -65,10 +67,10 @@ def read_part(part: FilePart, options: ReadOptions, tell: Tell) -> Iterator[Batc
 
         yield from read_parquet(part.file, options.text_field, options.batch_bytes)
     elif part.file.layout is Layout.WHOLE:
-        block = whole_file_block(part.file)
+        block = whole_file_block(part.file, threads)
         yield batch_of_whole(block.data, part.file.source), block.disk_position
     else:
-        for block in line_blocks(part, options.batch_bytes):
+        for block in line_blocks(part, options.batch_bytes, threads):
             if part.file.layout is Layout.LINES:
                 batch = batch_of_lines(block.data, part.file.source)
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from typing import IO, Any, Protocol
 
@@ -78,7 +79,7 @@ class UnpackedStream:
             size -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def read_all(self, limit: int) -> ByteArray | None:
+    def read_all(self, limit: int, threads: int = 1) -> ByteArray | None:
         """All bytes of the file, or ``None`` if they are more than ``limit``."""
         if self._stream is not self._raw:
             data = self.read(limit + 1)
@@ -86,8 +87,8 @@ class UnpackedStream:
         # Into an array, which lies in huge pages: a string of this size costs more in making its
         # pages than in reading. One byte of room tells the end of the file.
         array = np.empty(min(os.fstat(self._raw.fileno()).st_size, limit) + 1, np.uint8)
-        end = 0
         try:
+            end = self._read_in_parts(array, threads)
             while end < len(array) and (count := self._raw.readinto(array[end:].data)):  # type: ignore[attr-defined]
                 end += count
         except OSError as error:
@@ -98,6 +99,41 @@ class UnpackedStream:
             return None
         rest = np.frombuffer(self.read(limit + 1 - end), np.uint8)  # of a file that grows
         return None if end + len(rest) > limit else np.concatenate([array, rest])
+
+    def _read_in_parts(self, array: ByteArray, threads: int) -> int:
+        """Fill the beginning of ``array`` by many threads at a time; how much of it is filled.
+
+        What copying costs is making the pages of the array. The rest is left to the caller, who
+        also finds that the file has become shorter.
+        """
+        part = (len(array) - 1) // threads
+        if threads == 1 or part < _PIECE or not hasattr(os, "preadv"):
+            return 0
+        filled = [0] * threads
+        errors: list[OSError] = []
+
+        def fill(place: int) -> None:
+            begin, end = place * part, (place + 1) * part
+            try:
+                while begin < end and (
+                    count := os.preadv(self._raw.fileno(), [array[begin:end].data], begin)
+                ):
+                    begin += count
+            except OSError as error:
+                errors.append(error)
+            filled[place] = begin - place * part
+
+        workers = [threading.Thread(target=fill, args=(place,)) for place in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        if errors:
+            raise errors[0]
+        whole = next((i for i, count in enumerate(filled) if count < part), threads)
+        end = whole * part + (filled[whole] if whole < threads else 0)
+        self._raw.seek(end)
+        return end
 
     def _damaged(self, error: Exception) -> CorpusError:
         # Only the system's own errors have a number; the unpackers' say what is wrong with data.

@@ -7,7 +7,7 @@ from prunedbpe.corpus import Corpus, CorpusInput, CorpusReport, DocumentBatch, S
 from prunedbpe.count.table import ChunkCounts
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.progress import SILENT, Progress
-from prunedbpe.threads import thread_count
+from prunedbpe.threads import thread_count, worker_count
 
 
 class BatchCounter:
@@ -75,6 +75,6 @@ def count(
     corpus = open_corpus(corpus)
     counter = BatchCounter(find_pretokenizer(pretokenizer), threads)
     with progress.task("Counting", total=corpus.size, unit="bytes") as task:
-        for batch in corpus.batches(task):
+        for batch in corpus.batches(task, threads=worker_count(threads)):
             counter.add(batch)
     return counter.finish(corpus.report, corpus.shard)

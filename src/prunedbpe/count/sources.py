@@ -21,6 +21,7 @@ from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.files import read_json, write_json
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.progress import SILENT, Progress
+from prunedbpe.threads import worker_count
 
 SourceKind = Literal["files", "folders", "corpus"]
 """What counts as one source: each file, each folder, or the corpus as a whole."""
@@ -126,7 +127,7 @@ def count_by_source(
             names.pop()
 
     with progress.task("Counting", total=corpus.size, unit="bytes") as task:
-        for batch in corpus.batches(task):
+        for batch in corpus.batches(task, threads=worker_count(threads)):
             name = source_of(batch.source)
             if not names or names[-1] != name:
                 if names:
