@@ -205,7 +205,8 @@ void bind_tokenizer(nb::module_& module) {
             [](const Encoder& encoder, nb::str text, double dropout, std::uint64_t seed) {
                 return to_id_array(encode(encoder, text, dropout, seed));
             },
-            "text"_a, "dropout"_a, "seed"_a, "Token ids as an array.")
+            "text"_a, "dropout"_a, "seed"_a, "Token ids as an array.",
+            nb::sig("def encode_to_array(self, text: str, dropout: float, seed: int) -> NDArray[numpy.uint32]"))
         .def(
             "encode_chunks",
             [](const Encoder& encoder, InputArray<std::uint8_t> text, InputArray<std::int64_t> ends, double dropout,

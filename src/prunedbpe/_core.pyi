@@ -92,7 +92,7 @@ class Encoder:
     def encode(self, text: str) -> list:
         """Token ids as a list."""
 
-    def encode_to_array(self, text: str, dropout: float, seed: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    def encode_to_array(self, text: str, dropout: float, seed: int) -> NDArray[numpy.uint32]:
         """Token ids as an array."""
 
     def encode_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dropout: float, seed: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
@@ -172,7 +172,7 @@ class PickyEncoder:
     def changes(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """By event, how many tokens longer it makes a corpus."""
 
-def find_invalid_utf8(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+def find_invalid_utf8(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> int:
     """Offset of the first sequence that is not UTF-8, or -1."""
 
 def split_lines(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, 2))]:
