@@ -27,12 +27,10 @@ void unite_equals(std::vector<ChunkTable>& tables, unsigned share, unsigned shar
     std::vector<Slot> slots(std::bit_ceil(count * 3 / 2 + 1));
     // The high bits of the tag are the share's; the low ones choose the slot.
     const std::size_t mask = slots.size() - 1;
-    constexpr std::uint32_t ahead = 16;
     for (std::uint32_t t = 0; t < tables.size(); ++t) {
         ChunkTable& table = tables[t];
         for (std::uint32_t i = 0; i < table.size(); ++i) {
             ChunkTable::Entry& entry = table[i];
-            if (i + ahead < table.size()) __builtin_prefetch(&slots[table[i + ahead].tag & mask]);
             if (share_of(entry.tag, shares) != share) continue;
             std::size_t at = entry.tag & mask;
             for (; slots[at].entry != 0; at = (at + 1) & mask) {
