@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <future>
 #include <memory>
 
 #include "arrays.hpp"
@@ -62,15 +63,24 @@ IdBuffer encode(const Encoder& encoder, nb::handle text, double dropout, std::ui
     return ids;
 }
 
-EncodedBatch encode_batch(const Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
+std::vector<UnicodeText> as_unicode_texts(nb::list texts) {
     std::vector<UnicodeText> views;
     views.reserve(texts.size());
     for (nb::handle text : texts) views.push_back(as_unicode(text));
+    return views;
+}
+
+[[noreturn]] void raise_surrogate_in(nb::list texts, std::size_t place) {
+    raise_surrogate(nb::handle(PyList_GET_ITEM(texts.ptr(), static_cast<Py_ssize_t>(place))));
+}
+
+EncodedBatch encode_batch(const Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
+    const std::vector<UnicodeText> views = as_unicode_texts(texts);
     try {
         nb::gil_scoped_release release;  // the list is the caller's alone and holds its strs
         return encoder.core.encode_batch(views, {dropout, seed}, threads);
     } catch (const prunedbpe::LoneSurrogate& error) {
-        raise_surrogate(nb::handle(PyList_GET_ITEM(texts.ptr(), static_cast<Py_ssize_t>(error.text))));
+        raise_surrogate_in(texts, error.text);
     }
 }
 
@@ -78,13 +88,44 @@ nb::tuple to_arrays(EncodedBatch&& lists) {
     return nb::make_tuple(to_array(std::move(lists.ids)), to_array(std::move(lists.offsets)));
 }
 
-nb::list to_lists(Encoder& encoder, const EncodedBatch& lists) {
-    nb::list result;
-    for (std::size_t i = 0; i + 1 < lists.offsets.size(); ++i) {
-        const auto begin = static_cast<std::size_t>(lists.offsets[i]), end = static_cast<std::size_t>(lists.offsets[i + 1]);
-        result.append(encoder.ints.to_list(lists.ids.span().subspan(begin, end - begin)));
+void append_lists(Encoder& encoder, const EncodedBatch& batch, nb::list& lists) {
+    for (std::size_t i = 0; i + 1 < batch.offsets.size(); ++i) {
+        const auto begin = static_cast<std::size_t>(batch.offsets[i]), end = static_cast<std::size_t>(batch.offsets[i + 1]);
+        lists.append(encoder.ints.to_list(batch.ids.span().subspan(begin, end - begin)));
     }
-    return result;
+}
+
+/// Lists are made by one thread, which holds the GIL, and that takes up to half as long as the encoding. So a large
+/// batch is encoded in slices: while one becomes lists, other threads encode the next.
+nb::list encode_batch_to_lists(Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
+    constexpr std::size_t slice_length = 1 << 21;  // shorter ones take more time to start their threads than they gain
+    const std::vector<UnicodeText> views = as_unicode_texts(texts);
+    const auto slice_end = [&](std::size_t begin) {
+        for (std::size_t length = 0; begin < views.size() && length < slice_length; ++begin) length += views[begin].length;
+        return begin;
+    };
+    const auto encode_slice = [&](std::size_t begin) {
+        // With one thread this one encodes, too, when it asks for the result.
+        const auto policy = threads == 1 ? std::launch::deferred : std::launch::async;
+        return std::async(policy, [&, begin, end = slice_end(begin)] {
+            return encoder.core.encode_batch({views.data() + begin, end - begin}, {dropout, seed + begin}, threads);
+        });
+    };
+    nb::list lists;
+    std::future<EncodedBatch> running = encode_slice(0);
+    for (std::size_t begin = 0, end; begin < views.size(); begin = end) {
+        end = slice_end(begin);
+        EncodedBatch batch;
+        try {
+            nb::gil_scoped_release release;  // the list of texts is the caller's alone and holds its strs
+            batch = running.get();
+        } catch (const prunedbpe::LoneSurrogate& error) {
+            raise_surrogate_in(texts, begin + error.text);
+        }
+        if (end < views.size()) running = encode_slice(end);
+        append_lists(encoder, batch, lists);
+    }
+    return lists;
 }
 
 [[noreturn]] void raise_unknown_id(nb::handle id, std::size_t place, const Decoder& decoder) {
@@ -226,11 +267,8 @@ void bind_tokenizer(nb::module_& module) {
             },
             "texts"_a, "dropout"_a, "seed"_a, "threads"_a, "Flat token ids of all texts, and offsets.")
         .def(
-            "encode_batch_to_lists",
-            [](Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
-                return to_lists(encoder, encode_batch(encoder, texts, dropout, seed, threads));
-            },
-            "texts"_a, "dropout"_a, "seed"_a, "threads"_a, "Token ids of all texts, a list for each.")
+            "encode_batch_to_lists", &encode_batch_to_lists, "texts"_a, "dropout"_a, "seed"_a, "threads"_a,
+            "Token ids of all texts, a list for each.")
         .def(
             "encode_documents",
             [](const Encoder& encoder, InputArray<std::uint8_t> text, SpanArray documents, unsigned threads) {

@@ -207,6 +207,24 @@ def test_batch_of_nothing(tokenizer):
     assert tokenizer.encode_batch(iter(["ab", "abc"])) == [[97, 98], [256]]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_batch_of_many_slices(tokenizer, threads):
+    texts = ["abc ab" * 100_000, "", *("é中abc" * (70_000 + i) for i in range(12)), "c"]
+    single = [tokenizer.encode(text) for text in texts]
+    assert tokenizer.encode_batch(texts, threads=threads) == single
+    batch = tokenizer.encode_batch(texts, threads=threads, dropout=0.5, seed=7)
+    assert batch[-3:] == [
+        tokenizer.encode(text, dropout=0.5, seed=7 + len(texts) - 3 + i)
+        for i, text in enumerate(texts[-3:])
+    ]
+    texts[-2] += "\ud800"
+    with pytest.raises(PrunedBPEError, match="lone surrogate"):
+        tokenizer.encode_batch(texts, threads=threads)
+    repaired = tokenizer.encode_batch(texts, threads=threads, surrogates="replace")
+    assert repaired[-2] == tokenizer.encode(texts[-2], surrogates="replace")
+    assert repaired[:-2] == single[:-2]
+
+
 @pytest.mark.parametrize("text", [b"ab", None, 5])
 def test_what_is_no_text(tokenizer, text):
     with pytest.raises((TypeError, AttributeError)):
