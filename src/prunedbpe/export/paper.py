@@ -73,8 +73,10 @@ def _reprs(vocabulary: Vocabulary) -> list[str]:
     text = lines.astype(np.uint8).tobytes().decode(errors="surrogateescape")
     texts = repr(text).replace("\\n", "'\n'").split("\n")
     data = flat.tobytes()
-    for rank, (plain, quoted) in enumerate(zip(is_plain.tolist(), texts, strict=True)):
-        if not plain or "\\udc" in quoted:  # bytes that are not UTF-8 became lone surrogates
+    is_ascii = np.logical_and.reduceat(flat < 0x80, offsets[:-1])
+    for rank in np.flatnonzero(~(is_plain & is_ascii)).tolist():
+        # Bytes that are not UTF-8 became lone surrogates.
+        if not is_plain[rank] or "\\udc" in texts[rank]:
             texts[rank] = token_repr(data[offsets[rank] : offsets[rank + 1]])
     return texts
 
