@@ -25,10 +25,11 @@ struct VocabularyLines {
 /// then the caller reads again with care, to accept what is unusual and to name what is wrong.
 std::optional<VocabularyLines> read_vocabulary_lines(std::string_view text, std::int64_t first_id);
 
-/// Writes such lines, with ids from `first_id` on. `children` has two numbers for each line; the lines of `texts` are
-/// the column of the tokens.
+/// Writes such lines, with ids from `first_id` on. `children` and `spans` have two numbers for each line. A token is
+/// quoted as bytes [begin, end) of `bytes`; where its span is negative, its column is the next line of `texts`.
 std::string format_vocabulary_lines(std::int64_t first_id, std::span<const std::int64_t> children,
-                                    std::span<const std::int64_t> ranks, std::string_view texts);
+                                    std::span<const std::int64_t> ranks, std::string_view bytes,
+                                    std::span<const std::int64_t> spans, std::string_view texts);
 
 /// The bytes of every rank, flat, as in VocabularyLines. Parts must have lower ranks than their token.
 struct Spelled {

@@ -24,7 +24,7 @@ import numpy as np
 from prunedbpe import _core
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.files import atomic_write
-from prunedbpe.types import BYTE_COUNT
+from prunedbpe.types import BYTE_COUNT, Int64Array
 from prunedbpe.vocabulary import UnreachableTokenError, Vocabulary
 
 VISIBLE_FILE = "vocab.txt"
@@ -36,48 +36,63 @@ _LINE = re.compile(r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d
 
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
     """Write both files into ``folder``."""
-    texts = _reprs(vocabulary)
-    texts += [token_repr(text.encode()) for text in vocabulary.special_tokens]
+    flat, offsets = vocabulary.spelled
+    is_simple = np.logical_and.reduceat(_IS_SIMPLE[flat], offsets[:-1])
+    others = np.flatnonzero(~is_simple)
+    texts = dict(zip(others.tolist(), _reprs(vocabulary, others), strict=True))
     # By rank, with the special tokens behind the last.
+    learned = slice(BYTE_COUNT, len(vocabulary.visible))
+    places = range(
+        len(vocabulary.visible), len(vocabulary.visible) + len(vocabulary.special_tokens)
+    )
+    for place, text in zip(places, vocabulary.special_tokens, strict=True):
+        texts[place] = token_repr(text.encode())
     ids = np.concatenate([vocabulary.token_ids, np.fromiter(vocabulary.special_ids.values(), int)])
-    children = np.full((len(ids), 2), -1, np.int64)
-    children[BYTE_COUNT : len(vocabulary.visible)] = vocabulary.token_ids[vocabulary.pairs]
+    children, spans = np.full((2, len(ids), 2), -1, np.int64)
+    children[learned] = vocabulary.token_ids[vocabulary.pairs]
     ranks = np.full(len(ids), -1, np.int64)
-    ranks[BYTE_COUNT : len(vocabulary.visible)] = np.arange(BYTE_COUNT, len(vocabulary.visible))
+    ranks[learned] = np.arange(learned.start, learned.stop)
+    spans[: len(is_simple)][is_simple] = np.stack([offsets[:-1], offsets[1:]], axis=1)[is_simple]
     order = np.argsort(ids)
     folder.mkdir(parents=True, exist_ok=True)
     for name, first_id, part in (
         (VISIBLE_FILE, 0, order[: vocabulary.vocab_size]),
         (INTERNAL_FILE, vocabulary.vocab_size, order[vocabulary.vocab_size :]),
     ):
-        column = "\n".join([texts[place] for place in part.tolist()]).encode()
-        lines = _core.format_vocabulary_lines(first_id, children[part], ranks[part], column)
+        given = "\n".join([texts[place] for place in part[spans[part, 0] < 0].tolist()]).encode()
+        lines = _core.format_vocabulary_lines(
+            first_id, children[part], ranks[part], flat, spans[part], given
+        )
         with atomic_write(folder / name) as file:
             file.write(lines)
 
 
-# Bytes that a quoted text may hold as they are, if it is valid UTF-8 and all of it is printable.
+# Bytes that a quoted text holds as they are, if it is valid UTF-8 and all of it is printable.
 _IS_PLAIN = np.ones(256, bool)
 _IS_PLAIN[: ord(" ")] = False
 _IS_PLAIN[[ord("'"), ord("\\")]] = False
 
+# Of these, printable ASCII: quoting takes no thought.
+_IS_SIMPLE = _IS_PLAIN & (np.arange(256) < 0x7F)
 
-def _reprs(vocabulary: Vocabulary) -> list[str]:
-    """The third column by rank: :func:`token_repr`, of nearly all tokens in one call."""
+
+def _reprs(vocabulary: Vocabulary, ranks: Int64Array) -> list[str]:
+    """The third column of some tokens: :func:`token_repr`, of nearly all of them in one call."""
     flat, offsets = vocabulary.spelled
-    lengths = np.diff(offsets)
-    is_plain = np.logical_and.reduceat(_IS_PLAIN[flat], offsets[:-1])
-    # One text with a line for each token, those that are not plain blanked. No line holds a quote
-    # or a backslash, so in its repr each backslash is an escape, and that of a line end is the end.
-    lines = np.insert(np.where(np.repeat(is_plain, lengths), flat, ord(" ")), offsets[1:-1], 10)
-    text = lines.astype(np.uint8).tobytes().decode(errors="surrogateescape")
-    texts = repr(text).replace("\\n", "'\n'").split("\n")
+    is_plain = np.logical_and.reduceat(_IS_PLAIN[flat], offsets[:-1])[ranks].tolist()
     data = flat.tobytes()
-    is_ascii = np.logical_and.reduceat(flat < 0x80, offsets[:-1])
-    for rank in np.flatnonzero(~(is_plain & is_ascii)).tolist():
-        # Bytes that are not UTF-8 became lone surrogates.
-        if not is_plain[rank] or "\\udc" in texts[rank]:
-            texts[rank] = token_repr(data[offsets[rank] : offsets[rank + 1]])
+    strings = [
+        data[begin:end]
+        for begin, end in zip(offsets[ranks].tolist(), offsets[ranks + 1].tolist(), strict=True)
+    ]
+    # One text with a line for each token, empty for those that are not plain. No line holds a quote
+    # or a backslash, so in its repr each backslash is an escape, and that of a line end is the end.
+    lines = [string if plain else b"" for string, plain in zip(strings, is_plain, strict=True)]
+    text = b"\n".join(lines).decode(errors="surrogateescape")
+    texts = repr(text).replace("\\n", "'\n'").split("\n")
+    for i, (string, plain) in enumerate(zip(strings, is_plain, strict=True)):
+        if not plain or "\\udc" in texts[i]:  # bytes that are not UTF-8 became lone surrogates
+            texts[i] = token_repr(string)
     return texts
 
 
