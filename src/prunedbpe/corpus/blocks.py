@@ -20,7 +20,7 @@ from prunedbpe.corpus.streams import ByteReader, UnpackedStream
 from prunedbpe.errors import CorpusError
 from prunedbpe.types import ByteArray
 
-WHOLE_READ_LIMIT = 64 << 20
+WHOLE_READ_LIMIT = 128 << 20
 """Unpacked bytes up to which a file of lines is read at once; larger ones take two passes."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
