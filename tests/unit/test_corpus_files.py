@@ -63,6 +63,7 @@ def test_a_large_file_read_by_many_threads(tmp_path: Path, monkeypatch, name: st
         return [document for batch in batches for document in batch.documents()]
 
     assert documents(3) == documents(1)
+    assert documents(1000) == documents(1)
     preadv = os.preadv
     monkeypatch.setattr(os, "preadv", lambda fd, buffers, at: preadv(fd, [buffers[0][:70_000]], at))
     assert documents(3) == documents(1)

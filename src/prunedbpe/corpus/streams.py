@@ -106,9 +106,10 @@ class UnpackedStream:
         What copying costs is making the pages of the array. The rest is left to the caller, who
         also finds that the file has become shorter.
         """
-        part = (len(array) - 1) // threads
-        if threads == 1 or part < _PIECE or not hasattr(os, "preadv"):
+        threads = min(threads, len(array) // _PIECE)
+        if threads < 2 or not hasattr(os, "preadv"):
             return 0
+        part = (len(array) - 1) // threads
         filled = [0] * threads
         errors: list[OSError] = []
 
