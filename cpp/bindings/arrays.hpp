@@ -43,8 +43,8 @@ inline OutputArray<std::uint32_t> to_array(prunedbpe::IdBuffer&& ids) {
     return OutputArray<std::uint32_t>(owned, {size}, owner);
 }
 
-/// Ids of one text as an array. A small one is copied into an array that NumPy makes: that takes a third of the time
-/// of handing memory over, which counts where texts are short.
+/// Ids of one text as an array. A small one is copied into an array that NumPy makes: that takes less than half the
+/// time of handing memory over, which counts where texts are short.
 inline nb::object to_id_array(prunedbpe::IdBuffer&& ids) {
     constexpr std::size_t small = 1 << 14;
     if (ids.size() > small) return nb::cast(to_array(std::move(ids)));

@@ -100,21 +100,19 @@ void append_lists(Encoder& encoder, const EncodedBatch& batch, nb::list& lists) 
 nb::list encode_batch_to_lists(Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
     constexpr std::size_t slice_length = 1 << 21;  // shorter ones take more time to start their threads than they gain
     const std::vector<UnicodeText> views = as_unicode_texts(texts);
-    const auto slice_end = [&](std::size_t begin) {
-        for (std::size_t length = 0; begin < views.size() && length < slice_length; ++begin) length += views[begin].length;
-        return begin;
-    };
     const auto encode_slice = [&](std::size_t begin) {
+        std::size_t end = begin;
+        for (std::size_t length = 0; end < views.size() && length < slice_length; ++end) length += views[end].length;
         // With one thread this one encodes, too, when it asks for the result.
         const auto policy = threads == 1 ? std::launch::deferred : std::launch::async;
-        return std::async(policy, [&, begin, end = slice_end(begin)] {
+        return std::async(policy, [&, begin, end] {
             return encoder.core.encode_batch({views.data() + begin, end - begin}, {dropout, seed + begin}, threads);
         });
     };
     nb::list lists;
     std::future<EncodedBatch> running = encode_slice(0);
-    for (std::size_t begin = 0, end; begin < views.size(); begin = end) {
-        end = slice_end(begin);
+    while (lists.size() < views.size()) {
+        const std::size_t begin = lists.size();
         EncodedBatch batch;
         try {
             nb::gil_scoped_release release;  // the list of texts is the caller's alone and holds its strs
@@ -122,6 +120,7 @@ nb::list encode_batch_to_lists(Encoder& encoder, nb::list texts, double dropout,
         } catch (const prunedbpe::LoneSurrogate& error) {
             raise_surrogate_in(texts, begin + error.text);
         }
+        const std::size_t end = begin + batch.offsets.size() - 1;
         if (end < views.size()) running = encode_slice(end);
         append_lists(encoder, batch, lists);
     }

@@ -54,24 +54,10 @@ void check_cut(NextChunk next, const std::string& text) {
     CHECK(joined == text);
 }
 
-/// The same places, whether chunk by chunk or from blocks of the text.
-template <NextChunk next>
-void check_scanner(const std::string& text) {
-    const auto exact = std::make_unique<char[]>(text.size());
-    std::copy(text.begin(), text.end(), exact.get());
-    const char* const end = exact.get() + text.size();
-    ChunkScanner<next> scanner(end);
-    for (const char* at = exact.get(); at < end;) {
-        scanner.next(at).for_each_end([&](const char* stop) {
-            CHECK_EQUAL(stop - exact.get(), next(at, end) - exact.get());
-            at = stop;
-        });
-    }
-}
-
-/// On bytes that are no text the chunks may be others, but each ends behind its begin and inside the text.
-template <NextChunk next>
-void check_scanner_is_safe(const std::string& text) {
+/// Scans a copy of the text that ends where its memory ends; `check` gets the begin of the text, of a chunk, its end,
+/// and the end of the text.
+template <NextChunk next, class Check>
+void scan_copy(const std::string& text, Check&& check) {
     const auto exact = std::make_unique<char[]>(text.size());
     std::copy(text.begin(), text.end(), exact.get());
     const char* const end = exact.get() + text.size();
@@ -79,11 +65,27 @@ void check_scanner_is_safe(const std::string& text) {
     for (const char* at = exact.get(); at < end;) {
         const char* const before = at;
         scanner.next(at).for_each_end([&](const char* stop) {
-            CHECK(at < stop && stop <= end);
+            check(exact.get(), at, stop, end);
             at = stop;
         });
         if (at <= before) return;
     }
+}
+
+/// The same places, whether chunk by chunk or from blocks of the text.
+template <NextChunk next>
+void check_scanner(const std::string& text) {
+    scan_copy<next>(text, [](const char* begin, const char* at, const char* stop, const char* end) {
+        CHECK_EQUAL(stop - begin, next(at, end) - begin);
+    });
+}
+
+/// On bytes that are no text the chunks may be others, but each ends behind its begin and inside the text.
+template <NextChunk next>
+void check_scanner_is_safe(const std::string& text) {
+    scan_copy<next>(text, [](const char*, const char* at, const char* stop, const char* end) {
+        CHECK(at < stop && stop <= end);
+    });
 }
 
 void check_scanners(const std::string& text) {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "prunedbpe/huge_array.hpp"
 #include "prunedbpe/pretokenize.hpp"
 #include "prunedbpe/types.hpp"
-#include "prunedbpe/huge_array.hpp"
 
 namespace prunedbpe {
 

@@ -51,8 +51,8 @@ private:
 
     std::vector<std::uint64_t> filter_;
     int filter_shift_;
-    // The table holds ranks only, and the pair is compared where the parts of all tokens are: both are
-    // half as large as the pairs with their ranks would be.
+    // The table holds ranks only, and the pair is compared where the parts of all tokens are: together
+    // they are less than half as large as a table of pairs with their ranks.
     std::vector<std::uint32_t> ranks_;  // a power of two, at most half full
     std::size_t mask_;
     std::vector<Merge> parts_;  // by rank

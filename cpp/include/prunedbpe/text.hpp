@@ -17,7 +17,7 @@ namespace prunedbpe {
 /// character cut off by the end of the text counts as invalid.
 std::int64_t find_invalid_utf8(std::string_view text);
 
-/// The same, by `threads` threads where the text is long; 0 means one per core.
+/// The same, by at most `threads` threads: one for each megabyte.
 std::int64_t find_invalid_utf8(std::string_view text, unsigned threads);
 
 /// The lines of `text` without their terminators ("\n" or "\r\n"); a lone "\r" is part of its line.

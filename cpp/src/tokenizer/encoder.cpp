@@ -46,7 +46,7 @@ struct Encoder::Parts {
     /// than the processor's fast ones, and so the memory of many chunks is fetched at a time.
     struct Group {
         static constexpr std::size_t enough = 32;
-        static constexpr std::size_t capacity = enough + 64;  // with a run of chunks behind the last but one
+        static constexpr std::size_t capacity = enough + 64;  // a run may come when one is missing
         struct Chunk {
             const char* at;
             ShortChunkCache::Key key;

@@ -78,7 +78,8 @@ std::int64_t find_invalid_utf8(std::string_view text) {
 
 std::int64_t find_invalid_utf8(std::string_view text, unsigned threads) {
     constexpr std::size_t worth_a_thread = 1 << 20;
-    if (threads == 1 || text.size() < 2 * worth_a_thread) return find_invalid_utf8(text);
+    threads = static_cast<unsigned>(std::min<std::size_t>(threads, text.size() / worth_a_thread));
+    if (threads < 2) return find_invalid_utf8(text);
     WorkerTeam team(threads);
     std::vector<std::int64_t> found(team.size(), -1);
     // A part begins with a character, unless there are more continuation bytes than one has: then one of them is wrong.
