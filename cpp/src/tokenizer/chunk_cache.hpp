@@ -1,13 +1,17 @@
 // Chunks seen before: bytes -> visible ids, without splitting again.
 //
-// Fixed memory, 5 MB, belonging to one thread at a time. A chunk has two places, side by side: a new one takes
-// the first, moves what stood there to the second and overwrites that. What is frequent is soon back.
+// Belongs to one thread at a time. A chunk has two places, side by side: a new one takes the first, moves what
+// stood there to the second and overwrites that. What is frequent is soon back. The memory begins with 5 MB, which
+// suffices for a book and mostly stays in the processor's caches, and doubles while many new chunks come and most
+// are found again, up to 40 MB: a text of many languages has a million different words.
 #pragma once
 
-#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "tokenizer/chunk_key.hpp"
 #include "prunedbpe/huge_array.hpp"
@@ -17,15 +21,21 @@ namespace prunedbpe {
 /// For chunks of up to 8 * words - 1 bytes, with as many ids as fit beside them in half a cache line (or a whole
 /// one). In plain text nearly all chunks are found here, and whether one has one id or three is read and not
 /// branched on.
-template <std::size_t words, int bits>
+template <std::size_t words, int first_bits, int last_bits>
 class ChunkCache {
 public:
     using Key = PaddedKey<words>;
     static constexpr std::size_t most_ids = 2 * words;
     static constexpr std::uint32_t id_limit = 1u << 29;  // three bits tell how many there are
 
-    ChunkCache() : pairs_(make_huge_array<Pair>(std::size_t{1} << bits)) {
-        std::memset(static_cast<void*>(pairs_.get()), 0, sizeof(Pair) << bits);  // no chunk has an empty key
+    struct Entry {
+        Key key;
+        std::uint32_t ids[most_ids];  // the first has in its three highest bits how many there are, less one
+    };
+
+    ChunkCache() : pairs_(make_huge_array<Pair>(most_pairs)) {
+        resize(std::size_t{1} << first_bits);
+        clear(0, size());
     }
 
     /// The two places of a chunk.
@@ -44,34 +54,77 @@ public:
             return out + head / id_limit + 1;
         }
 
-        void add(const Key& key, std::span<const std::uint32_t> ids) {
-            if (ids.size() > most_ids) return;
-            entries_[1] = entries_[0];
-            entries_[0].key = key;
-            std::memcpy(entries_[0].ids, ids.data(), ids.size_bytes());
-            entries_[0].ids[0] += static_cast<std::uint32_t>(ids.size() - 1) * id_limit;
-        }
-
     private:
-        struct Entry {
-            Key key;
-            std::uint32_t ids[most_ids];  // the first has in its three highest bits how many there are, less one
-        };
+        friend class ChunkCache;
+        Entry& make_room() {
+            entries_[1] = entries_[0];
+            return entries_[0];
+        }
         Entry entries_[2];
     };
 
     Pair* find(const Key& key) {
-        Pair* const pair = &pairs_[key.hash() >> (64 - bits)];
+        constexpr int shift = 64 - last_bits - std::countr_zero(sizeof(Pair));
+        char* const first = reinterpret_cast<char*>(pairs_.get());
+        auto* const pair = reinterpret_cast<Pair*>(first + (key.hash() >> shift & place_mask_));
         __builtin_prefetch(pair);
         if constexpr (sizeof(Pair) > 64) __builtin_prefetch(reinterpret_cast<const char*>(pair) + 64);
         return pair;
     }
 
+    /// In pairs.
+    std::size_t size() const { return place_mask_ / sizeof(Pair) + 1; }
+
+    /// Puts a new chunk into its places.
+    void add(Pair& pair, const Key& key, std::span<const std::uint32_t> ids) {
+        ++added_;
+        if (ids.size() > most_ids) return;
+        Entry& entry = pair.make_room();
+        entry.key = key;
+        std::memcpy(entry.ids, ids.data(), ids.size_bytes());
+        entry.ids[0] += static_cast<std::uint32_t>(ids.size() - 1) * id_limit;
+    }
+
+    /// So many chunks were looked up, known or new.
+    void count_asked(std::size_t chunks) { asked_ += chunks; }
+
+    /// Takes twice the memory if since the last time so many new chunks came that they fill three quarters of it,
+    /// and more were known than new. A pair found before is no longer valid then.
+    void grow_if_useful() {
+        if (added_ < size() + size() / 2) [[likely]] return;
+        if (size() < most_pairs && asked_ > 2 * added_) grow();
+        asked_ = added_ = 0;
+    }
+
 private:
-    HugeArray<Pair> pairs_;
+    static constexpr std::size_t most_pairs = std::size_t{1} << last_bits;
+
+    void resize(std::size_t size) { place_mask_ = (size - 1) * sizeof(Pair); }
+
+    /// No chunk has an empty key.
+    void clear(std::size_t first, std::size_t last) {
+        std::memset(static_cast<void*>(pairs_.get() + first), 0, (last - first) * sizeof(Pair));
+    }
+
+    /// In place: what stands in a pair stays there or goes to the one that lies the old size further on.
+    void grow() {
+        const std::size_t old_size = size();
+        clear(old_size, 2 * old_size);
+        resize(2 * old_size);
+        for (std::size_t i = 0; i < old_size; ++i) {
+            const Pair old = std::exchange(pairs_[i], {});
+            for (const Entry* entry : {&old.entries_[1], &old.entries_[0]}) {  // the newer comes last
+                if (!entry->key.is_empty()) find(entry->key)->make_room() = *entry;
+            }
+        }
+    }
+
+    HugeArray<Pair> pairs_;   // room for all there may ever be; memory that is not touched costs nothing
+    std::size_t place_mask_;  // of the bytes between the first pair and the wanted one
+    std::size_t asked_ = 0, added_ = 0;  // since it was last seen whether more memory would help
 };
 
-using ShortChunkCache = ChunkCache<2, 16>;  // nearly all chunks; both places share a cache line
-using LongChunkCache = ChunkCache<4, 13>;   // 16 to 31 bytes
+using ShortChunkCache = ChunkCache<2, 16, 19>;  // nearly all chunks; both places share a cache line
+using LongChunkCache = ChunkCache<4, 13, 16>;   // 16 to 31 bytes
 
 }  // namespace prunedbpe

@@ -75,6 +75,9 @@ struct PaddedKey {
 #endif
     }
 
+    /// No chunk's key: its length is zero.
+    bool is_empty() const { return words[word_count - 1] == 0; }
+
     /// Good in its high bits.
     std::uint64_t hash() const {
         constexpr std::uint64_t factors[] = {0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xC2B2AE3D27D4EB4F, 0xA0761D6478BD642F};

@@ -104,26 +104,30 @@ struct Encoder::Parts {
             out = ids.room(room);
         }
         ids.advance_to(out);
+        work.short_chunks.count_asked(group.count);
+        work.short_chunks.grow_if_useful();
+        work.long_chunks.grow_if_useful();
         group.count = 0;
     }
 
     /// A chunk that is not among the short ones seen before.
     void append_new(const Group::Chunk& chunk, const char* stop, const char* end, Workspace& work, IdBuffer& ids) const {
         const std::string_view bytes(chunk.at, static_cast<std::size_t>(stop - chunk.at));
-        const auto split_and_keep = [&](auto* places, const auto& key) {
+        const auto split_and_keep = [&](auto& cache, auto& places, const auto& key) {
             const std::size_t before = ids.size();
             backtracker.encode(bytes, work.backtracking, ids);
-            places->add(key, ids.span().subspan(before));
+            cache.add(places, key, ids.span().subspan(before));
         };
         if (chunk.places != nullptr) {
-            split_and_keep(chunk.places, chunk.key);
+            split_and_keep(work.short_chunks, *chunk.places, chunk.key);
         } else if (chunk.long_places != nullptr) {
             const auto key = LongChunkCache::Key::of(bytes.data(), bytes.size(), end);
             LongChunkCache::Pair* const places = chunk.long_places;
+            work.long_chunks.count_asked(1);
             if (std::uint32_t* const id_end = places->copy(key, ids.room(LongChunkCache::most_ids))) {
                 ids.advance_to(id_end);
             } else {
-                split_and_keep(places, key);
+                split_and_keep(work.long_chunks, *places, key);
             }
         } else {
             backtracker.encode(bytes, work.backtracking, ids);
