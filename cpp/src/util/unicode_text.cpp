@@ -11,9 +11,9 @@
 namespace prunedbpe {
 namespace {
 
-/// Copies sixteen characters, of which those in ASCII come out right; returns how many of these come first.
+/// Copies sixteen characters, of which those in ASCII come out right; returns a mask of the others, the first one lowest.
 template <class Unit>
-int copy_sixteen(const Unit* at, char* out) {
+std::uint32_t copy_sixteen(const Unit* at, char* out) {
 #if defined(__SSE2__)
     const auto load = [at](int place) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + place)); };
     __m128i bytes, outside;  // the latter has the highest bit where a character is not in ASCII
@@ -33,11 +33,14 @@ int copy_sixteen(const Unit* at, char* out) {
         outside = _mm_packs_epi16(is_outside(low), is_outside(high));
     }
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
-    return std::countr_zero(static_cast<std::uint32_t>(_mm_movemask_epi8(outside)) | 0x10000);
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(outside));
 #else
-    int count = 0;
-    for (; count < 16 && at[count] < 0x80; ++count) out[count] = static_cast<char>(at[count]);
-    return count;
+    std::uint32_t outside = 0;
+    for (int i = 0; i < 16; ++i) {
+        out[i] = static_cast<char>(at[i]);
+        outside |= static_cast<std::uint32_t>(at[i] >= 0x80) << i;
+    }
+    return outside;
 #endif
 }
 
@@ -46,10 +49,16 @@ int copy_sixteen(const Unit* at, char* out) {
 template <class Unit>
 void copy_ascii(const Unit*& at, const Unit* end, char*& out) {
     while (end - at >= 16) {
-        const int count = copy_sixteen(at, out);
-        at += count;
-        out += count;
-        if (count < 16) return;
+        const std::uint32_t outside = copy_sixteen(at, out);
+        if (outside != 0) {
+            const int count = std::countr_zero(outside);
+            at += count;
+            out += count;
+            return;
+        }
+        // By a fixed number: the next sixteen need not wait until it is known what these are.
+        at += 16;
+        out += 16;
     }
     while (at < end && *at < 0x80) *out++ = static_cast<char>(*at++);
 }
