@@ -47,14 +47,14 @@ CASE("cache of chunks: grows while most are known, keeps what it has, and stops"
     std::uint32_t chunks = 0;
     for (const std::size_t size : {16, 32, 64, 128, 128}) {
         CHECK_EQUAL(cache.size(), size);
-        for (std::size_t i = 0; i < size * 3 / 2; ++i) {
+        for (std::size_t i = 0; i < size / 2; ++i) {
             add(cache, chunks++);
             CHECK(knows(cache, chunks - 1));
             cache.grow_if_useful();  // nothing but new ones so far: it does not
         }
         CHECK_EQUAL(cache.size(), size);
-        for (std::size_t i = 0; i < size * 3 / 2; ++i) add(cache, chunks++);
-        cache.count_asked(size * 4);
+        for (std::size_t i = 0; i < size / 2; ++i) add(cache, chunks++);
+        cache.count_asked(size + 1);
         const std::vector<bool> before = known(cache, chunks);
         cache.grow_if_useful();
         CHECK(known(cache, chunks) == before);

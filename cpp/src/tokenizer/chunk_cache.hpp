@@ -88,10 +88,10 @@ public:
     /// So many chunks were looked up, known or new.
     void count_asked(std::size_t chunks) { asked_ += chunks; }
 
-    /// Takes twice the memory if since the last time so many new chunks came that they fill three quarters of it,
-    /// and more were known than new. A pair found before is no longer valid then.
+    /// Takes twice the memory if since the last time new chunks filled a quarter of it, and more were known than new:
+    /// by then splitting them has cost more than the memory will. A pair found before is no longer valid.
     void grow_if_useful() {
-        if (added_ < size() + size() / 2) [[likely]] return;
+        if (added_ < size() / 2) [[likely]] return;
         if (size() < most_pairs && asked_ > 2 * added_) grow();
         asked_ = added_ = 0;
     }
