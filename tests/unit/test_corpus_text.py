@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -63,17 +65,26 @@ def test_find_invalid_utf8_agrees_with_python(data: bytes) -> None:
     assert find_invalid_utf8(as_array(data)) == first_fault(data)
 
 
-def test_every_sequence_of_border_bytes() -> None:
-    for lead in BORDERS:
-        for second in BORDERS:
-            for third in BORDERS:
-                data = bytes([lead, second, third, 0x80, 0x41])
-                assert find_invalid_utf8(as_array(data)) == first_fault(data), data.hex()
+@pytest.mark.parametrize("before", [0, 60, 61, 62, 63])  # blocks have 64 bytes
+def test_every_sequence_of_border_bytes(before: int) -> None:
+    for sequence in product(BORDERS, BORDERS, BORDERS):
+        data = b"a" * before + bytes([*sequence, 0x80, 0x41]) + b"a" * before
+        assert find_invalid_utf8(as_array(data)) == first_fault(data), data.hex()
 
 
-@pytest.mark.parametrize("position", range(20))
-def test_fault_is_found_at_every_place_of_a_word(position: int) -> None:
-    data = b"a" * position + b"\xff" + b"b" * 20
+@pytest.mark.parametrize("unit", ["é", "中", "हि", "힣", "\U0001f600", "\U0010ffff", "aé中\U0001f600"])
+def test_changes_of_single_bytes_in_long_text(unit: str) -> None:
+    valid = (unit * 50).encode()
+    assert find_invalid_utf8(as_array(valid)) == -1
+    for position in range(200):
+        for byte in BORDERS:
+            data = valid[:position] + bytes([byte]) + valid[position + 1 : 200]
+            assert find_invalid_utf8(as_array(data)) == first_fault(data), data.hex()
+
+
+@pytest.mark.parametrize("position", range(150))
+def test_fault_is_found_at_every_place(position: int) -> None:
+    data = b"a" * position + b"\xff" + b"b" * 80
     assert find_invalid_utf8(as_array(data)) == position
     assert find_invalid_utf8(as_array(data)[1:]) == position - 1
 

@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "pretokenize/unicode_tables.hpp"
+#include "util/sixteen_bytes.hpp"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
 #define PRUNEDBPE_HAS_BYTE_CLASSES 1
 
 namespace prunedbpe {
@@ -41,9 +41,9 @@ struct ByteClasses {
     template <bool only_ascii>
     static bool are_known_at(const char* at, const char* end) {
         if (end - at < 16) return true;
-        const Sixteen bytes(at);
-        if constexpr (only_ascii) return Sixteen::bits(bytes.values) == 0;
-        return Sixteen::bits(_mm_andnot_si128(bytes.is(0xE2), bytes.in(0xE0, 0x20))) == 0;
+        const SixteenBytes bytes(at);
+        if constexpr (only_ascii) return SixteenBytes::bits(bytes.values) == 0;
+        return SixteenBytes::bits(_mm_andnot_si128(bytes.is(0xE2), bytes.in(0xE0, 0x20))) == 0;
     }
 
     /// The bytes at `at` in a text that ends at `end`. Letters outside ASCII are told only if asked for.
@@ -59,21 +59,21 @@ struct ByteClasses {
         ByteClasses classes;
         Bits outside = 0, controls = 0;
         for (std::size_t i = 0; i < width; i += 16) {
-            const Sixteen bytes(at + i);
-            outside |= Sixteen::bits(bytes.values) << i;
-            controls |= Sixteen::bits(bytes.in(0, ' ' + 1)) << i;
-            classes.letters |= Sixteen::bits(bytes.lower_case().in('a', 26)) << i;
-            classes.digits |= Sixteen::bits(bytes.in('0', 10)) << i;
-            classes.spaces |= Sixteen::bits(bytes.is(' ')) << i;
-            classes.breaks |= Sixteen::bits(_mm_or_si128(bytes.is('\n'), bytes.is('\r'))) << i;
-            classes.capitals |= Sixteen::bits(bytes.in('A', 26)) << i;
-            classes.apostrophes |= Sixteen::bits(bytes.is('\'')) << i;
-            classes.slashes |= Sixteen::bits(bytes.is('/')) << i;
+            const SixteenBytes bytes(at + i);
+            outside |= SixteenBytes::bits(bytes.values) << i;
+            controls |= SixteenBytes::bits(bytes.in(0, ' ' + 1)) << i;
+            classes.letters |= SixteenBytes::bits(bytes.lower_case().in('a', 26)) << i;
+            classes.digits |= SixteenBytes::bits(bytes.in('0', 10)) << i;
+            classes.spaces |= SixteenBytes::bits(bytes.is(' ')) << i;
+            classes.breaks |= SixteenBytes::bits(_mm_or_si128(bytes.is('\n'), bytes.is('\r'))) << i;
+            classes.capitals |= SixteenBytes::bits(bytes.in('A', 26)) << i;
+            classes.apostrophes |= SixteenBytes::bits(bytes.is('\'')) << i;
+            classes.slashes |= SixteenBytes::bits(bytes.is('/')) << i;
         }
         classes.others = ~(outside | controls | classes.letters | classes.digits);
         classes.unknown = controls & ~(classes.spaces | classes.breaks);
         if (classes.unknown != 0) [[unlikely]] {
-            for (std::size_t i = 0; i < width; i += 16) classes.tabs |= Sixteen::bits(Sixteen(at + i).in('\t', 5)) << i;
+            for (std::size_t i = 0; i < width; i += 16) classes.tabs |= SixteenBytes::bits(SixteenBytes(at + i).in('\t', 5)) << i;
             classes.tabs &= classes.unknown;
             classes.unknown &= ~classes.tabs;
         }
@@ -88,22 +88,6 @@ struct ByteClasses {
     }
 
 private:
-    /// Sixteen bytes of text.
-    struct Sixteen {
-        __m128i values;
-        explicit Sixteen(const char* at) : values(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))) {}
-        explicit Sixteen(__m128i given) : values(given) {}
-
-        Sixteen lower_case() const { return Sixteen(_mm_or_si128(values, _mm_set1_epi8(0x20))); }
-        __m128i is(int byte) const { return _mm_cmpeq_epi8(values, _mm_set1_epi8(static_cast<char>(byte))); }
-        /// Shifted so that the first is the least signed value: one comparison finds both bounds.
-        __m128i in(int first, int count) const {
-            const __m128i shifted = _mm_sub_epi8(values, _mm_set1_epi8(static_cast<char>(first + 128)));
-            return _mm_cmplt_epi8(shifted, _mm_set1_epi8(static_cast<char>(-128 + count)));
-        }
-        static Bits bits(__m128i bytes) { return static_cast<Bits>(_mm_movemask_epi8(bytes)); }
-    };
-
     void end_at(std::size_t place) {
         size = place;
         unknown |= ~Bits{0} << place;
@@ -115,11 +99,11 @@ private:
     [[gnu::always_inline]] inline void read_outside_ascii(const char* at, Bits outside) {
         Bits latin_1 = 0, leads = 0, signs = 0, long_leads = 0;
         for (std::size_t i = 0; i < width; i += 16) {
-            const Sixteen bytes(at + i);
-            latin_1 |= Sixteen::bits(bytes.is(0xC3)) << i;
-            leads |= Sixteen::bits(_mm_or_si128(bytes.in(0xC4, 0xCA - 0xC4 + 1), bytes.in(0xD0, 2))) << i;
-            signs |= Sixteen::bits(_mm_or_si128(bytes.is(0x97), bytes.is(0xB7))) << i;  // U+00D7 and U+00F7
-            long_leads |= Sixteen::bits(bytes.in(0xE0, 0x20)) << i;
+            const SixteenBytes bytes(at + i);
+            latin_1 |= SixteenBytes::bits(bytes.is(0xC3)) << i;
+            leads |= SixteenBytes::bits(_mm_or_si128(bytes.in(0xC4, 0xCA - 0xC4 + 1), bytes.in(0xD0, 2))) << i;
+            signs |= SixteenBytes::bits(_mm_or_si128(bytes.is(0x97), bytes.is(0xB7))) << i;  // U+00D7 and U+00F7
+            long_leads |= SixteenBytes::bits(bytes.in(0xE0, 0x20)) << i;
         }
         leads |= latin_1 & ~(signs >> 1 | Bits{1} << (width - 1));
         letters |= leads | leads << 1;

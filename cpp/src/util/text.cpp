@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "util/sixteen_bytes.hpp"
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {
@@ -50,12 +51,59 @@ std::size_t sequence_length(const Byte* at, const Byte* end) {
     return 0;
 }
 
+#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
+
+/// Of the 64 bytes at `at`, those whose next byte is not in the narrower range that they demand, and those that no
+/// character begins with. Knows that the next byte is a continuation; `next` is that of the last one.
+std::uint64_t find_bad_leads(const char* at, Byte next) {
+    const auto is = [at](int byte) { return bits_of_64(at, [=](SixteenBytes bytes) { return bytes.is(byte); }); };
+    const auto from = [at](int first) { return bits_of_64(at, [=](SixteenBytes bytes) { return bytes.from(first); }); };
+    const auto next_from = [&](int first) { return from(first) >> 1 | std::uint64_t{next >= first} << 63; };
+    const std::uint64_t next_a0 = next_from(0xA0), next_90 = next_from(0x90);
+    return (is(0xE0) & ~next_a0) | (is(0xED) & next_a0) | (is(0xF0) & ~next_90) | (is(0xF4) & next_90) | is(0xC0) |
+           is(0xC1) | from(0xF5);
+}
+
+/// A place before which all is UTF-8 and at which a character begins, close to the first fault or to the end. Bytes are
+/// looked at 64 at a time: where the first bytes of characters want continuations, there and nowhere else they must be.
+std::size_t skip_valid_blocks(std::string_view text) {
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    const char* at = begin;
+    std::uint64_t owed = 0;  // the bytes at the beginning that characters of the last block go on with
+    for (; end - at >= 64; at += 64) {
+        const std::uint64_t outside = bits_of_64(at, [](SixteenBytes bytes) { return bytes.values; });
+        if ((outside | owed) == 0) continue;
+        const std::uint64_t leads = bits_of_64(at, [](SixteenBytes bytes) { return bytes.from(0xC0); });
+        const std::uint64_t leads_of_3 = bits_of_64(at, [](SixteenBytes bytes) { return bytes.from(0xE0); });
+        const std::uint64_t leads_of_4 = bits_of_64(at, [](SixteenBytes bytes) { return bytes.from(0xF0); });
+        if ((leads << 1 | leads_of_3 << 2 | leads_of_4 << 3 | owed) != (outside & ~leads)) break;
+        owed = leads >> 63 | leads_of_3 >> 62 | leads_of_4 >> 61;
+        const std::uint64_t delicate = bits_of_64(at, [](SixteenBytes bytes) {
+            const __m128i is_e0_or_f0 = _mm_or_si128(bytes.is(0xE0), bytes.is(0xF0));
+            const __m128i is_ed_or_more = _mm_or_si128(bytes.is(0xED), bytes.from(0xF4));
+            return _mm_or_si128(_mm_or_si128(is_e0_or_f0, is_ed_or_more), bytes.in(0xC0, 2));
+        });
+        if (delicate != 0 && find_bad_leads(at, end - at > 64 ? static_cast<Byte>(at[64]) : 0) != 0) break;
+    }
+    if (at > begin) {
+        do --at;
+        while (at > begin && is_continuation(static_cast<Byte>(*at)));
+    }
+    return static_cast<std::size_t>(at - begin);
+}
+
+#endif
+
 }  // namespace
 
 std::int64_t find_invalid_utf8(std::string_view text) {
     const Byte* const begin = reinterpret_cast<const Byte*>(text.data());
     const Byte* const end = begin + text.size();
     const Byte* at = begin;
+#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
+    at += skip_valid_blocks(text);
+#endif
     while (at < end) {
         while (end - at >= 8) {
             std::uint64_t word;
