@@ -209,6 +209,7 @@ def test_what_is_a_path_and_what_is_a_text(tmp_path: Path, monkeypatch: pytest.M
     assert read(open_corpus(["a.txt", "a.txt"])) == ["inside"] * 2
     assert read(open_corpus((Path("a.txt"), "a.txt"))) == ["inside"] * 2
     assert read(open_corpus(["b.txt", "x" * 10_000, "nul\0"])) == ["b.txt", "x" * 10_000, "nul\0"]
+    assert read(open_corpus(["b.txt", "", "c.txt"])) == ["b.txt", "c.txt"]
     assert read(open_corpus(iter(["a.txt"]))) == ["a.txt"]
     assert read(open_corpus({"a.txt": 1}, text_field="text")) == ["a.txt"]
     with pytest.raises(CorpusError, match=r"1 of 2 inputs do not exist: 'b\.txt'"):

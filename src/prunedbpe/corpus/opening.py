@@ -80,7 +80,7 @@ def _exists(name: str) -> bool:
     if name == STDIN:
         return True
     try:
-        return Path(name).exists()
+        return name != "" and Path(name).exists()  # an empty text is no name of the working directory
     except (OSError, ValueError):  # too long for a path, or with a null character
         return False
 
