@@ -8,7 +8,7 @@ using namespace prunedbpe;
 
 namespace {
 
-using SmallCache = ChunkCache<2, 4, 7>;  // 16 pairs, at most 128
+using SmallCache = ChunkCache<2, 3, 8>;  // 8 pairs, at most 256
 
 SmallCache::Key key_of(std::uint32_t chunk) {
     const std::string bytes = std::to_string(chunk);
@@ -45,21 +45,22 @@ void add(SmallCache& cache, std::uint32_t chunk) {
 CASE("cache of chunks: grows while most are known, keeps what it has, and stops") {
     SmallCache cache;
     std::uint32_t chunks = 0;
-    for (const std::size_t size : {16, 32, 64, 128, 128}) {
+    for (const std::size_t size : {8, 32, 64, 128, 256, 256}) {
         CHECK_EQUAL(cache.size(), size);
-        for (std::size_t i = 0; i < size / 2; ++i) {
+        const std::size_t enough = size < 32 ? size / 2 : size / 2 * 3;
+        for (std::size_t i = 0; i < enough; ++i) {
             add(cache, chunks++);
             CHECK(knows(cache, chunks - 1));
             cache.grow_if_useful();  // nothing but new ones so far: it does not
         }
         CHECK_EQUAL(cache.size(), size);
-        for (std::size_t i = 0; i < size / 2; ++i) add(cache, chunks++);
-        cache.count_asked(size + 1);
+        for (std::size_t i = 0; i < enough; ++i) add(cache, chunks++);
+        cache.count_asked(enough * 5 / 4 + 1);
         const std::vector<bool> before = known(cache, chunks);
         cache.grow_if_useful();
         CHECK(known(cache, chunks) == before);
     }
-    CHECK_EQUAL(cache.size(), std::size_t{128});
+    CHECK_EQUAL(cache.size(), std::size_t{256});
 }
 
 CASE("cache of chunks: what has too many ids is left out") {

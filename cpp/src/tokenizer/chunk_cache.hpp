@@ -1,9 +1,9 @@
 // Chunks seen before: bytes -> visible ids, without splitting again.
 //
 // Belongs to one thread at a time. A chunk has two places, side by side: a new one takes the first, moves what
-// stood there to the second and overwrites that. What is frequent is soon back. The memory begins with 5 MB, which
-// suffices for a book and mostly stays in the processor's caches, and doubles while many new chunks come and most
-// are found again, up to 40 MB: a text of many languages has a million different words.
+// stood there to the second and overwrites that. What is frequent is soon back. The memory begins with 320 KB, so that
+// a first short text need not wait for more, and grows while many new chunks come and enough are found again, up to
+// 40 MB: a text of many languages has a million different words.
 #pragma once
 
 #include <bit>
@@ -33,9 +33,9 @@ public:
         std::uint32_t ids[most_ids];  // the first has in its three highest bits how many there are, less one
     };
 
-    ChunkCache() : pairs_(make_huge_array<Pair>(most_pairs)) {
-        resize(std::size_t{1} << first_bits);
-        clear(0, size());
+    ChunkCache() : pairs_(make_huge_array<Pair>(first_pairs)) {
+        resize(first_pairs);
+        clear(0, first_pairs);
     }
 
     /// The two places of a chunk.
@@ -88,16 +88,19 @@ public:
     /// So many chunks were looked up, known or new.
     void count_asked(std::size_t chunks) { asked_ += chunks; }
 
-    /// Takes twice the memory if since the last time new chunks filled a quarter of it, and more were known than new:
-    /// by then splitting them has cost more than the memory will. A pair found before is no longer valid.
+    /// Takes more memory if so many new chunks came since the last time that splitting them has cost more than the
+    /// memory will, and one in five or more was known. A pair found before is no longer valid.
     void grow_if_useful() {
-        if (added_ < size() / 2) [[likely]] return;
-        if (size() < most_pairs && asked_ > 2 * added_) grow();
+        if (added_ < (is_small() ? size() / 2 : size() / 2 * 3)) [[likely]] return;
+        if (size() < most_pairs && 4 * asked_ > 5 * added_) grow();
         asked_ = added_ = 0;
     }
 
 private:
-    static constexpr std::size_t most_pairs = std::size_t{1} << last_bits;
+    static constexpr std::size_t first_pairs = std::size_t{1} << first_bits, most_pairs = std::size_t{1} << last_bits;
+
+    /// Up to an eighth of the most it is quick to grow: that much nearly every text needs.
+    bool is_small() const { return size() < most_pairs / 8; }
 
     void resize(std::size_t size) { place_mask_ = (size - 1) * sizeof(Pair); }
 
@@ -106,25 +109,29 @@ private:
         std::memset(static_cast<void*>(pairs_.get() + first), 0, (last - first) * sizeof(Pair));
     }
 
-    /// In place: what stands in a pair stays there or goes to the one that lies the old size further on.
+    /// The first time into memory with room for all there may ever be, which costs nothing before it is touched. Later
+    /// in place: what stands in a pair stays there or goes to one that lies behind all old ones.
     void grow() {
-        const std::size_t old_size = size();
-        clear(old_size, 2 * old_size);
-        resize(2 * old_size);
+        const std::size_t old_size = size(), new_size = old_size * (is_small() ? 4 : 2);
+        HugeArray<Pair> first;
+        if (old_size == first_pairs) first = std::exchange(pairs_, make_huge_array<Pair>(most_pairs));
+        clear(first ? 0 : old_size, new_size);
+        resize(new_size);
+        Pair* const pairs = first ? first.get() : pairs_.get();
         for (std::size_t i = 0; i < old_size; ++i) {
-            const Pair old = std::exchange(pairs_[i], {});
+            const Pair old = std::exchange(pairs[i], {});
             for (const Entry* entry : {&old.entries_[1], &old.entries_[0]}) {  // the newer comes last
                 if (!entry->key.is_empty()) find(entry->key)->make_room() = *entry;
             }
         }
     }
 
-    HugeArray<Pair> pairs_;   // room for all there may ever be; memory that is not touched costs nothing
+    HugeArray<Pair> pairs_;
     std::size_t place_mask_;  // of the bytes between the first pair and the wanted one
     std::size_t asked_ = 0, added_ = 0;  // since it was last seen whether more memory would help
 };
 
-using ShortChunkCache = ChunkCache<2, 16, 19>;  // nearly all chunks; both places share a cache line
-using LongChunkCache = ChunkCache<4, 13, 16>;   // 16 to 31 bytes
+using ShortChunkCache = ChunkCache<2, 12, 19>;  // nearly all chunks; both places share a cache line
+using LongChunkCache = ChunkCache<4, 9, 16>;    // 16 to 31 bytes
 
 }  // namespace prunedbpe
