@@ -72,7 +72,7 @@ def test_every_sequence_of_border_bytes(before: int) -> None:
         assert find_invalid_utf8(as_array(data)) == first_fault(data), data.hex()
 
 
-@pytest.mark.parametrize("unit", ["é", "中", "हि", "힣", "\U0001f600", "\U0010ffff", "aé中\U0001f600"])
+@pytest.mark.parametrize("unit", ["é", "中", "हि", "힣", "😀", "\U0010ffff", "aé中😀"])
 def test_changes_of_single_bytes_in_long_text(unit: str) -> None:
     valid = (unit * 50).encode()
     assert find_invalid_utf8(as_array(valid)) == -1

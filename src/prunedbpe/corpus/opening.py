@@ -77,10 +77,10 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def _exists(name: str) -> bool:
-    if name == STDIN:
-        return True
+    if name in (STDIN, ""):  # an empty text is not the name of the working directory
+        return name == STDIN
     try:
-        return name != "" and Path(name).exists()  # an empty text is no name of the working directory
+        return Path(name).exists()
     except (OSError, ValueError):  # too long for a path, or with a null character
         return False
 
