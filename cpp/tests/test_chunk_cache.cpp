@@ -42,7 +42,7 @@ void add(SmallCache& cache, std::uint32_t chunk) {
 
 }  // namespace
 
-CASE("cache of chunks: grows while most are known, keeps what it has, and stops") {
+CASE("cache of chunks: grows while enough are known, keeps what it has, and stops") {
     SmallCache cache;
     std::uint32_t chunks = 0;
     for (const std::size_t size : {8, 32, 64, 128, 256, 256}) {

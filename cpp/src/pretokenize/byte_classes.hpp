@@ -73,8 +73,7 @@ struct ByteClasses {
         classes.others = ~(outside | controls | classes.letters | classes.digits);
         classes.unknown = controls & ~(classes.spaces | classes.breaks);
         if (classes.unknown != 0) [[unlikely]] {
-            for (std::size_t i = 0; i < width; i += 16) classes.tabs |= SixteenBytes::bits(SixteenBytes(at + i).in('\t', 5)) << i;
-            classes.tabs &= classes.unknown;
+            classes.tabs = classes.unknown & bits_of_64(at, [](SixteenBytes bytes) { return bytes.in('\t', 5); });
             classes.unknown &= ~classes.tabs;
         }
         if (outside != 0) {

@@ -34,7 +34,7 @@ public:
     };
 
     ChunkCache() : pairs_(make_huge_array<Pair>(first_pairs)) {
-        resize(first_pairs);
+        set_size(first_pairs);
         clear(0, first_pairs);
     }
 
@@ -102,7 +102,7 @@ private:
     /// Up to an eighth of the most it is quick to grow: that much nearly every text needs.
     bool is_small() const { return size() < most_pairs / 8; }
 
-    void resize(std::size_t size) { place_mask_ = (size - 1) * sizeof(Pair); }
+    void set_size(std::size_t size) { place_mask_ = (size - 1) * sizeof(Pair); }
 
     /// No chunk has an empty key.
     void clear(std::size_t first, std::size_t last) {
@@ -116,7 +116,7 @@ private:
         HugeArray<Pair> first;
         if (old_size == first_pairs) first = std::exchange(pairs_, make_huge_array<Pair>(most_pairs));
         clear(first ? 0 : old_size, new_size);
-        resize(new_size);
+        set_size(new_size);
         Pair* const pairs = first ? first.get() : pairs_.get();
         for (std::size_t i = 0; i < old_size; ++i) {
             const Pair old = std::exchange(pairs[i], {});

@@ -11,7 +11,7 @@
 namespace prunedbpe {
 namespace {
 
-/// Copies sixteen characters, of which those in ASCII come out right; returns a mask of the others, the first one lowest.
+/// Copies sixteen characters, of which those in ASCII come out right; returns a mask of the others, first one lowest.
 template <class Unit>
 std::uint32_t copy_sixteen(const Unit* at, char* out) {
 #if defined(__SSE2__)

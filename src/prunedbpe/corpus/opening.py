@@ -23,6 +23,7 @@ def open_corpus(corpus: Corpus | CorpusInput, **options: Any) -> Corpus:
     - A single string or path object is always a path, ``-`` standard input.
     - A list or tuple with path objects is paths. A list or tuple of strings is paths if all of them
       exist (or are ``-``), texts if none does; if only some do, it is an error naming the others.
+      An empty string is a text.
     - Any other iterable is texts, each string a document.
 
     Who wants no guessing calls :class:`Corpus` or :meth:`Corpus.from_texts`.
@@ -77,10 +78,10 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def _exists(name: str) -> bool:
-    if name in (STDIN, ""):  # an empty text is not the name of the working directory
-        return name == STDIN
+    if name == STDIN:
+        return True
     try:
-        return Path(name).exists()
+        return name != "" and Path(name).exists()  # Path("") is the working directory
     except (OSError, ValueError):  # too long for a path, or with a null character
         return False
 
