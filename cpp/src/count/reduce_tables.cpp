@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <span>
 
 namespace prunedbpe {
 namespace {
@@ -12,43 +13,84 @@ unsigned share_of(std::uint32_t tag, unsigned shares) {
     return static_cast<unsigned>(std::uint64_t{tag} * shares >> 32);
 }
 
-/// Brings the chunks of one share of the hashes together: the entry that was seen first takes the
-/// counts of its equals, whose counts become 0.
-void unite_equals(std::vector<ChunkTable>& tables, unsigned share, unsigned shares) {
+/// An entry by its place in a table.
+struct Item {
+    std::uint32_t tag;
+    std::uint32_t entry;
+};
+
+/// The entries of a table by shares of the hashes.
+std::vector<std::vector<Item>> split_by_share(const ChunkTable& table, unsigned shares) {
+    std::vector<std::vector<Item>> items(shares);
+    for (auto& share : items) share.reserve(table.size() / shares + table.size() / 16);
+    for (std::uint32_t i = 0; i < table.size(); ++i) {
+        const std::uint32_t tag = table[i].tag;
+        items[share_of(tag, shares)].push_back({tag, i});
+    }
+    return items;
+}
+
+/// The entries of one share of all tables, found by their chunks. Equal ones are brought together: the entry that was
+/// seen first takes the counts of the others, whose counts become 0.
+class Union {
+public:
+    Union(std::vector<ChunkTable>& tables, std::size_t most_entries)
+        : tables_(tables), slots_(std::bit_ceil(most_entries * 3 / 2 + 1)), mask_(slots_.size() - 1) {}
+
+    void add(std::uint32_t table, std::span<const Item> items) {
+        constexpr std::size_t soon = 8, later = 16;  // the slot is fetched first, then the entry it tells of
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            if (i + later < items.size()) __builtin_prefetch(&slots_[items[i + later].tag & mask_], 1);
+            if (i + soon < items.size()) prefetch_entry(items[i + soon].tag);
+            add(table, items[i]);
+        }
+    }
+
+private:
     struct Slot {
         std::uint32_t tag = 0;
         std::uint32_t table = 0;
         std::uint32_t entry = 0;  // + 1; 0 means empty
     };
-    std::size_t count = 0;
-    for (const ChunkTable& table : tables) {
-        for (std::size_t i = 0; i < table.size(); ++i) count += share_of(table[i].tag, shares) == share;
+
+    void prefetch_entry(std::uint32_t tag) const {
+        const Slot& slot = slots_[tag & mask_];
+        if (slot.entry != 0 && slot.tag == tag) __builtin_prefetch(&tables_[slot.table][slot.entry - 1], 1);
     }
-    std::vector<Slot> slots(std::bit_ceil(count * 3 / 2 + 1));
-    // The high bits of the tag are the share's; the low ones choose the slot.
-    const std::size_t mask = slots.size() - 1;
-    for (std::uint32_t t = 0; t < tables.size(); ++t) {
-        ChunkTable& table = tables[t];
-        for (std::uint32_t i = 0; i < table.size(); ++i) {
-            ChunkTable::Entry& entry = table[i];
-            if (share_of(entry.tag, shares) != share) continue;
-            std::size_t at = entry.tag & mask;
-            for (; slots[at].entry != 0; at = (at + 1) & mask) {
-                if (slots[at].tag != entry.tag) continue;
-                ChunkTable& other_table = tables[slots[at].table];
-                const std::uint32_t other_place = slots[at].entry - 1;
-                ChunkTable::Entry& other = other_table[other_place];
-                if (other.key() != entry.key()) continue;
-                const std::int64_t total = entry.count + other.count;
-                const bool earlier = table.first_position(i) < other_table.first_position(other_place);
-                entry.count = earlier ? total : 0;
-                other.count = earlier ? 0 : total;
-                if (earlier) slots[at] = {entry.tag, t, i + 1};
-                break;
-            }
-            if (slots[at].entry == 0) slots[at] = {entry.tag, t, i + 1};
+
+    void add(std::uint32_t table, Item item) {
+        // The high bits of the tag are the share's; the low ones choose the slot.
+        std::size_t at = item.tag & mask_;
+        for (; slots_[at].entry != 0; at = (at + 1) & mask_) {
+            if (slots_[at].tag != item.tag) continue;
+            ChunkTable& other_table = tables_[slots_[at].table];
+            const std::uint32_t other_place = slots_[at].entry - 1;
+            ChunkTable::Entry &entry = tables_[table][item.entry], &other = other_table[other_place];
+            if (other.key() != entry.key()) continue;
+            const std::int64_t total = entry.count + other.count;
+            const bool earlier = tables_[table].first_position(item.entry) < other_table.first_position(other_place);
+            entry.count = earlier ? total : 0;
+            other.count = earlier ? 0 : total;
+            if (earlier) slots_[at] = {item.tag, table, item.entry + 1};
+            return;
         }
+        slots_[at] = {item.tag, table, item.entry + 1};
     }
+
+    std::vector<ChunkTable>& tables_;
+    std::vector<Slot> slots_;  // a power of two, at most two thirds full
+    std::size_t mask_;
+};
+
+void unite_equals(std::vector<ChunkTable>& tables, WorkerTeam& team) {
+    std::vector<std::vector<std::vector<Item>>> items(tables.size());  // by table and share
+    team.run([&](unsigned worker) { items[worker] = split_by_share(tables[worker], team.size()); });
+    team.run([&](unsigned share) {
+        std::size_t most_entries = 0;
+        for (const auto& table : items) most_entries += table[share].size();
+        Union united(tables, most_entries);
+        for (std::uint32_t table = 0; table < tables.size(); ++table) united.add(table, items[table][share]);
+    });
 }
 
 /// The entries of one table by first position. Nearly always they are so already.
@@ -143,9 +185,7 @@ void for_each_in_order(const std::vector<OrderedEntries>& tables, std::int64_t b
 ChunkCounts reduce_tables(std::vector<ChunkTable>& tables, WorkerTeam& team) {
     // 1. Equal chunks of different workers become one.
     for (ChunkTable& table : tables) table.end_look_ups();
-    if (tables.size() > 1) {
-        team.run([&](unsigned worker) { unite_equals(tables, worker, team.size()); });
-    }
+    if (tables.size() > 1) unite_equals(tables, team);
 
     // 2. Workers take ranges of positions with about equally many entries.
     const std::vector<OrderedEntries> ordered(tables.begin(), tables.end());
