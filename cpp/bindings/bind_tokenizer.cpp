@@ -109,6 +109,7 @@ nb::list encode_batch_to_lists(Encoder& encoder, nb::list texts, double dropout,
             return encoder.core.encode_batch({views.data() + begin, end - begin}, {dropout, seed + begin}, threads);
         });
     };
+    const CollectorPause pause;
     nb::list lists;
     std::future<EncodedBatch> running = encode_slice(0);
     while (lists.size() < views.size()) {

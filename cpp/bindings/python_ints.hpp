@@ -49,6 +49,22 @@ private:
     std::vector<PyObject*> objects_;
 };
 
+/// Keeps Python's collector of cycles from running. While thousands of lists are made it would run every few hundred of
+/// them and walk through all their ints, several times, although none of them can be part of a cycle yet. Needs the GIL
+/// at its begin and end.
+class CollectorPause {
+public:
+    CollectorPause() = default;
+    CollectorPause(const CollectorPause&) = delete;
+    CollectorPause& operator=(const CollectorPause&) = delete;
+    ~CollectorPause() {
+        if (was_running_) PyGC_Enable();
+    }
+
+private:
+    bool was_running_ = PyGC_Disable() != 0;
+};
+
 inline constexpr std::uint32_t no_token_id = 0xFFFFFFFF;
 
 /// An int, or what can stand for one, as a token id; no_token_id for one that none can have.

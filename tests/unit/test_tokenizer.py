@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import gc
 
 import numpy as np
 import pytest
@@ -223,6 +224,32 @@ def test_batch_of_many_slices(tokenizer, threads):
     repaired = tokenizer.encode_batch(texts, threads=threads, surrogates="replace")
     assert repaired[-2] == tokenizer.encode(texts[-2], surrogates="replace")
     assert repaired[:-2] == single[:-2]
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_batch_leaves_the_collector_as_it_was(tokenizer, is_running):
+    """It pauses while lists are made; otherwise it would run for every 700 of them."""
+    runs = []
+
+    def note(phase, _):
+        if phase == "start":
+            runs.append(phase)
+
+    was_running = gc.isenabled()
+    (gc.enable if is_running else gc.disable)()
+    gc.collect()
+    gc.callbacks.append(note)
+    try:
+        lists = tokenizer.encode_batch(["abc"] * 10_000)
+        assert len(runs) <= 1  # what waited for the end
+        assert gc.isenabled() is is_running
+        with pytest.raises(PrunedBPEError, match="lone surrogate"):
+            tokenizer.encode_batch(["a\ud800"])
+        assert gc.isenabled() is is_running
+        assert all(gc.is_tracked(ids) for ids in lists)
+    finally:
+        gc.callbacks.remove(note)
+        (gc.enable if was_running else gc.disable)()
 
 
 @pytest.mark.parametrize("text", [b"ab", None, 5])
