@@ -7,6 +7,7 @@
    length must be ours within 0.1 %.
 2. Times every library in rounds, so that a slow moment of the machine hits all of them. The clock
    starts before the library is imported. A ratio is the fastest peer of the same split against us.
+   Our own runs are short and compared with each other, so a round has five of each, taking turns.
 3. The whole pruned run (Standard BPE, reallocation, visibility, both tokenizers saved) against
    Standard BPE alone.
 
@@ -41,7 +42,10 @@ from common import (
 from competitors.trainers import BYTES, TRAINERS, Learned, documents, pairs_of
 
 TOLERANCE = 1e-3
+OWN_RUNS = 5
+"""Of each kind in a round. A second or less is soon doubled by a busy machine."""
 WHOLE_RUNS = ("Standard alone", "pruned and Standard")
+OWN = [name for name in TRAINERS if name.startswith("prunedbpe")]
 DEFAULT_PEERS = ("gigatoken", "ffbpe", "rustbpe", "fast-bpe-rs")
 
 
@@ -62,7 +66,7 @@ def main() -> None:
     texts = texts_of(arguments)
     sizes = arguments.merges or [16_000, 32_000]
     peers = arguments.peer or list(DEFAULT_PEERS)
-    names = [*peers, *(name for name in TRAINERS if name.startswith("prunedbpe"))]
+    own = [("time", name) for name in OWN] + [("whole", name) for name in WHOLE_RUNS]
     about = describe(texts)
     rows: list[Row] = []
     for text in texts:
@@ -74,11 +78,8 @@ def main() -> None:
     for size in sizes:
         for round_number in range(arguments.rounds):
             for text in texts:
-                for name in names:
-                    rows.append({**child("time", text, size, name), "round": round_number})
-                    show(rows[-1])
-                for name in WHOLE_RUNS:
-                    rows.append({**child("whole", text, size, name), "round": round_number})
+                for job, name in [("time", name) for name in peers] + own * OWN_RUNS:
+                    rows.append({**child(job, text, size, name), "round": round_number})
                     show(rows[-1])
     tables = report(rows, [text.name for text in texts], sizes, peers)
     print(f"\n{tables}\n\n{write_results('train', about, rows)}")
@@ -87,7 +88,7 @@ def main() -> None:
         head = (
             f"{about['date'][:10]}, commit {about['commit']}, {machine['cores']} cores of "
             f"{machine['processor']}, load before {machine['load_before']:.1f}, "
-            f"medians of {arguments.rounds}."
+            f"medians of {arguments.rounds}, of our own {arguments.rounds * OWN_RUNS}."
         )
         fill_table("train", f"{head}\n\n{tables}")
 
@@ -218,7 +219,7 @@ def report(rows: list[Row], texts: list[str], sizes: list[int], peers: list[str]
 
     columns = [(text, size) for text in texts for size in sizes]
     header = ["", *(f"{text} {size}" for text, size in columns)]
-    names = [*peers, *(name for name in TRAINERS if name.startswith("prunedbpe")), *WHOLE_RUNS]
+    names = [*peers, *OWN, *WHOLE_RUNS]
     table = [[name, *(cell(of(*column, name)) for column in columns)] for name in names]
     ratios = []
     for split in ("gpt2", "cl100k"):
