@@ -89,6 +89,7 @@ nb::tuple to_arrays(EncodedBatch&& lists) {
 }
 
 void append_lists(Encoder& encoder, const EncodedBatch& batch, nb::list& lists) {
+    const CollectorPause pause;
     for (std::size_t i = 0; i + 1 < batch.offsets.size(); ++i) {
         const auto begin = static_cast<std::size_t>(batch.offsets[i]), end = static_cast<std::size_t>(batch.offsets[i + 1]);
         lists.append(encoder.ints.to_list(batch.ids.span().subspan(begin, end - begin)));
@@ -109,7 +110,6 @@ nb::list encode_batch_to_lists(Encoder& encoder, nb::list texts, double dropout,
             return encoder.core.encode_batch({views.data() + begin, end - begin}, {dropout, seed + begin}, threads);
         });
     };
-    const CollectorPause pause;
     nb::list lists;
     std::future<EncodedBatch> running = encode_slice(0);
     while (lists.size() < views.size()) {

@@ -50,8 +50,8 @@ private:
 };
 
 /// Keeps Python's collector of cycles from running. While thousands of lists are made it would run every few hundred of
-/// them and walk through all their ints, several times, although none of them can be part of a cycle yet. Needs the GIL
-/// at its begin and end.
+/// them and walk through all their ints, several times, although none of them can be part of a cycle yet. The GIL must be
+/// held all the time: whoever else sets the collector going or stops it does so before or after.
 class CollectorPause {
 public:
     CollectorPause() = default;
