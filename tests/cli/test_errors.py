@@ -60,6 +60,7 @@ def test_wrong_usage(cli, words, named, tmp_path, monkeypatch):
         ("learn {x}/none.parquet --merges 9 -o {x}/m.parquet", "none.parquet: no such file"),
         ("prune {x}/none.parquet --vocab-size 500 -o {x}/tok", "none.parquet: no such file"),
         ("prune {c} --vocab-size 500 -o {x}/tok", "no run to go on from"),
+        ("audit {x}/none --corpus {a}", "hint: give a tokenizer, or its folder: tokenizer.json"),
         ("encode {x}/none {a}", "none: no such folder"),
         ("encode {t} {a} --allow-special <none>", "'<none>' is no special token"),
         ("decode {t} {x}/none", "none: No such file"),

@@ -43,8 +43,14 @@ def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
         if path.suffix == ".json":
             return import_huggingface(path, **options)
         return import_tiktoken(path, **options)
+    known = (
+        "tokenizer.json, vocab.json with merges.txt, a .tiktoken rank file, "
+        "vocab.txt with inter_vocab.txt"
+    )
     if not path.is_dir():
-        raise FormatError(f"{path}: no such file or folder")
+        raise FormatError(
+            f"{path}: no such file or folder", hint=f"give a tokenizer, or its folder: {known}"
+        )
     if (path / SETTINGS_FILE).is_file():
         return Tokenizer.load(path)
     if (path / "tokenizer.json").is_file():
@@ -58,6 +64,5 @@ def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
         return import_tiktoken(rank_files[0], **options)
     raise FormatError(
         f"{path}: holds no tokenizer that is known here",
-        hint="known are tokenizer.json, vocab.json with merges.txt, a .tiktoken rank file, "
-        "vocab.txt with inter_vocab.txt",
+        hint=f"known are {known}",
     )
