@@ -45,7 +45,7 @@ TOLERANCE = 1e-3
 OWN_RUNS = 5
 """Of each kind in a round. A second or less is soon doubled by a busy machine."""
 WHOLE_RUNS = ("Standard alone", "pruned and Standard")
-OWN = [name for name in TRAINERS if name.startswith("prunedbpe")]
+OWN_TRAINERS = [name for name in TRAINERS if name.startswith("prunedbpe")]
 DEFAULT_PEERS = ("gigatoken", "ffbpe", "rustbpe", "fast-bpe-rs")
 
 
@@ -66,7 +66,7 @@ def main() -> None:
     texts = texts_of(arguments)
     sizes = arguments.merges or [16_000, 32_000]
     peers = arguments.peer or list(DEFAULT_PEERS)
-    own = [("time", name) for name in OWN] + [("whole", name) for name in WHOLE_RUNS]
+    own_jobs = [("time", name) for name in OWN_TRAINERS] + [("whole", name) for name in WHOLE_RUNS]
     about = describe(texts)
     rows: list[Row] = []
     for text in texts:
@@ -78,7 +78,7 @@ def main() -> None:
     for size in sizes:
         for round_number in range(arguments.rounds):
             for text in texts:
-                for job, name in [("time", name) for name in peers] + own * OWN_RUNS:
+                for job, name in [("time", name) for name in peers] + own_jobs * OWN_RUNS:
                     rows.append({**child(job, text, size, name), "round": round_number})
                     show(rows[-1])
     tables = report(rows, [text.name for text in texts], sizes, peers)
@@ -219,7 +219,7 @@ def report(rows: list[Row], texts: list[str], sizes: list[int], peers: list[str]
 
     columns = [(text, size) for text in texts for size in sizes]
     header = ["", *(f"{text} {size}" for text, size in columns)]
-    names = [*peers, *OWN, *WHOLE_RUNS]
+    names = [*peers, *OWN_TRAINERS, *WHOLE_RUNS]
     table = [[name, *(cell(of(*column, name)) for column in columns)] for name in names]
     ratios = []
     for split in ("gpt2", "cl100k"):

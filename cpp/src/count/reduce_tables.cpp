@@ -13,21 +13,20 @@ unsigned share_of(std::uint32_t tag, unsigned shares) {
     return static_cast<unsigned>(std::uint64_t{tag} * shares >> 32);
 }
 
-/// An entry by its place in a table.
-struct Item {
+struct TaggedEntry {
     std::uint32_t tag;
-    std::uint32_t entry;
+    std::uint32_t place;  // in its table
 };
 
 /// The entries of a table by shares of the hashes.
-std::vector<std::vector<Item>> split_by_share(const ChunkTable& table, unsigned shares) {
-    std::vector<std::vector<Item>> items(shares);
-    for (auto& share : items) share.reserve(table.size() / shares + table.size() / 16);
+std::vector<std::vector<TaggedEntry>> split_by_share(const ChunkTable& table, unsigned shares) {
+    std::vector<std::vector<TaggedEntry>> entries(shares);
+    for (auto& share : entries) share.reserve(table.size() / shares * 9 / 8);  // hashes spread evenly
     for (std::uint32_t i = 0; i < table.size(); ++i) {
         const std::uint32_t tag = table[i].tag;
-        items[share_of(tag, shares)].push_back({tag, i});
+        entries[share_of(tag, shares)].push_back({tag, i});
     }
-    return items;
+    return entries;
 }
 
 /// The entries of one share of all tables, found by their chunks. Equal ones are brought together: the entry that was
@@ -37,12 +36,12 @@ public:
     Union(std::vector<ChunkTable>& tables, std::size_t most_entries)
         : tables_(tables), slots_(std::bit_ceil(most_entries * 3 / 2 + 1)), mask_(slots_.size() - 1) {}
 
-    void add(std::uint32_t table, std::span<const Item> items) {
+    void add(std::uint32_t table, std::span<const TaggedEntry> added) {
         constexpr std::size_t soon = 8, later = 16;  // the slot is fetched first, then the entry it tells of
-        for (std::size_t i = 0; i < items.size(); ++i) {
-            if (i + later < items.size()) __builtin_prefetch(&slots_[items[i + later].tag & mask_], 1);
-            if (i + soon < items.size()) prefetch_entry(items[i + soon].tag);
-            add(table, items[i]);
+        for (std::size_t i = 0; i < added.size(); ++i) {
+            if (i + later < added.size()) __builtin_prefetch(&slots_[added[i + later].tag & mask_], 1);
+            if (i + soon < added.size()) prefetch_entry(added[i + soon].tag);
+            add(table, added[i]);
         }
     }
 
@@ -58,23 +57,23 @@ private:
         if (slot.entry != 0 && slot.tag == tag) __builtin_prefetch(&tables_[slot.table][slot.entry - 1], 1);
     }
 
-    void add(std::uint32_t table, Item item) {
+    void add(std::uint32_t table, TaggedEntry added) {
         // The high bits of the tag are the share's; the low ones choose the slot.
-        std::size_t at = item.tag & mask_;
+        std::size_t at = added.tag & mask_;
         for (; slots_[at].entry != 0; at = (at + 1) & mask_) {
-            if (slots_[at].tag != item.tag) continue;
+            if (slots_[at].tag != added.tag) continue;
             ChunkTable& other_table = tables_[slots_[at].table];
             const std::uint32_t other_place = slots_[at].entry - 1;
-            ChunkTable::Entry &entry = tables_[table][item.entry], &other = other_table[other_place];
+            ChunkTable::Entry &entry = tables_[table][added.place], &other = other_table[other_place];
             if (other.key() != entry.key()) continue;
             const std::int64_t total = entry.count + other.count;
-            const bool earlier = tables_[table].first_position(item.entry) < other_table.first_position(other_place);
+            const bool earlier = tables_[table].first_position(added.place) < other_table.first_position(other_place);
             entry.count = earlier ? total : 0;
             other.count = earlier ? 0 : total;
-            if (earlier) slots_[at] = {item.tag, table, item.entry + 1};
+            if (earlier) slots_[at] = {added.tag, table, added.place + 1};
             return;
         }
-        slots_[at] = {item.tag, table, item.entry + 1};
+        slots_[at] = {added.tag, table, added.place + 1};
     }
 
     std::vector<ChunkTable>& tables_;
@@ -83,13 +82,13 @@ private:
 };
 
 void unite_equals(std::vector<ChunkTable>& tables, WorkerTeam& team) {
-    std::vector<std::vector<std::vector<Item>>> items(tables.size());  // by table and share
-    team.run([&](unsigned worker) { items[worker] = split_by_share(tables[worker], team.size()); });
+    std::vector<std::vector<std::vector<TaggedEntry>>> entries(tables.size());  // by table and share
+    team.run([&](unsigned worker) { entries[worker] = split_by_share(tables[worker], team.size()); });
     team.run([&](unsigned share) {
         std::size_t most_entries = 0;
-        for (const auto& table : items) most_entries += table[share].size();
+        for (const auto& table : entries) most_entries += table[share].size();
         Union united(tables, most_entries);
-        for (std::uint32_t table = 0; table < tables.size(); ++table) united.add(table, items[table][share]);
+        for (std::uint32_t table = 0; table < tables.size(); ++table) united.add(table, entries[table][share]);
     });
 }
 

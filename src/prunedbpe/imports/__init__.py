@@ -24,6 +24,11 @@ __all__ = [
     "import_tokenizer",
 ]
 
+_KNOWN_FILES = (
+    "tokenizer.json, vocab.json with merges.txt, a .tiktoken rank file, "
+    "vocab.txt with inter_vocab.txt"
+)
+
 
 def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
     """Take over a tokenizer, whatever of the known formats it is in.
@@ -43,13 +48,10 @@ def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
         if path.suffix == ".json":
             return import_huggingface(path, **options)
         return import_tiktoken(path, **options)
-    known = (
-        "tokenizer.json, vocab.json with merges.txt, a .tiktoken rank file, "
-        "vocab.txt with inter_vocab.txt"
-    )
     if not path.is_dir():
         raise FormatError(
-            f"{path}: no such file or folder", hint=f"give a tokenizer, or its folder: {known}"
+            f"{path}: no such file or folder",
+            hint=f"give a tokenizer, or its folder: {_KNOWN_FILES}",
         )
     if (path / SETTINGS_FILE).is_file():
         return Tokenizer.load(path)
@@ -64,5 +66,5 @@ def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
         return import_tiktoken(rank_files[0], **options)
     raise FormatError(
         f"{path}: holds no tokenizer that is known here",
-        hint=f"known are {known}",
+        hint=f"known are {_KNOWN_FILES}",
     )
