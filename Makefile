@@ -24,7 +24,7 @@ install: $(VENV)/.installed
 $(VENV)/.tools: pyproject.toml
 	@echo "Preparing the virtual environment in $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
-	@tools="scikit-build-core>=0.11 nanobind>=2.4"; \
+	@tools="scikit-build-core>=0.11 nanobind>=2.9"; \
 	cmake --version 2>/dev/null | awk 'NR == 1 { split($$3, v, "."); \
 	  found = v[1] > 3 || (v[1] == 3 && v[2] >= 18) } END { exit !found }' \
 	  || tools="$$tools cmake>=3.18"; \

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,13 +27,44 @@ using SpanArray = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig
 template <class T>
 using OutputArray = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
-/// Needs the GIL: it creates Python objects.
+/// Memoryviews. Making one does not import NumPy, so results that mostly go on to native code leave this way.
+template <class T>
+using OutputView = nb::ndarray<nb::memview, T, nb::ndim<1>>;
+template <class T>
+using OutputRows = nb::ndarray<nb::memview, T, nb::shape<-1, 2>>;
+
+/// Rows of one or two numbers, as `Output` shows them. Needs the GIL: it creates Python objects.
+template <class Output, class Row, class Allocator>
+Output hand_over(std::vector<Row, Allocator>&& rows) {
+    using Vector = std::vector<Row, Allocator>;
+    using Number = typename Output::Scalar;
+    auto* owned = new Vector(std::move(rows));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Vector*>(p); });
+    const std::size_t shape[] = {owned->size(), 2};
+    return Output(reinterpret_cast<Number*>(owned->data()), sizeof(Row) / sizeof(Number), shape, owner);
+}
+
 template <class T, class Allocator>
 OutputArray<T> to_array(std::vector<T, Allocator>&& values) {
-    using Vector = std::vector<T, Allocator>;
-    auto* owned = new Vector(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Vector*>(p); });
-    return OutputArray<T>(owned->data(), {owned->size()}, owner);
+    return hand_over<OutputArray<T>>(std::move(values));
+}
+
+template <class T, class Allocator>
+OutputView<T> to_view(std::vector<T, Allocator>&& values) {
+    return hand_over<OutputView<T>>(std::move(values));
+}
+
+inline OutputRows<std::uint32_t> to_view(std::vector<prunedbpe::Merge>&& merges) {
+    return hand_over<OutputRows<std::uint32_t>>(std::move(merges));
+}
+
+inline OutputRows<std::int64_t> to_view(std::vector<prunedbpe::DocumentSpan>&& spans) {
+    return hand_over<OutputRows<std::int64_t>>(std::move(spans));
+}
+
+inline std::optional<std::pair<std::size_t, const char*>> to_pair(const std::optional<prunedbpe::WrongRow>& wrong) {
+    if (!wrong) return std::nullopt;
+    return std::pair{wrong->row, wrong->what};
 }
 
 /// The same for ids.

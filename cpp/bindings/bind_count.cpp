@@ -1,3 +1,5 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 
 #include "arrays.hpp"
@@ -15,18 +17,18 @@ nb::tuple finish(ChunkCounter& counter) {
         nb::gil_scoped_release release;  // touches only the counter's own tables
         counts = counter.finish();
     }
-    return nb::make_tuple(to_array(std::move(counts.bytes)), to_array(std::move(counts.offsets)),
-                          to_array(std::move(counts.counts)), to_array(std::move(counts.first_positions)));
+    return nb::make_tuple(to_view(std::move(counts.bytes)), to_view(std::move(counts.offsets)),
+                          to_view(std::move(counts.counts)), to_view(std::move(counts.first_positions)));
 }
 
-OutputArray<std::int64_t> count_bytes(InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
+OutputView<std::int64_t> count_bytes(InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
                                       InputArray<std::int64_t> counts) {
     std::vector<std::int64_t> totals;
     {
         nb::gil_scoped_release release;  // the borrowed arrays live as long as the call
         totals = prunedbpe::count_bytes({as_span(bytes), as_span(offsets), as_span(counts), {}});
     }
-    return to_array(std::move(totals));
+    return to_view(std::move(totals));
 }
 
 }  // namespace
@@ -62,6 +64,15 @@ void bind_count(nb::module_& module) {
         .def_prop_ro("position", &ChunkCounter::position, "Bytes of all documents added so far.")
         .def("finish", &finish,
              "The table in order of first appearance: bytes, offsets, counts, first positions.");
+    module.def(
+        "find_wrong_row",
+        [](InputArray<std::int64_t> offsets, InputArray<std::int64_t> counts,
+           InputArray<std::int64_t> first_positions) {
+            return to_pair(
+                prunedbpe::find_wrong_row({{}, as_span(offsets), as_span(counts), as_span(first_positions)}));
+        },
+        "offsets"_a, "counts"_a, "first_positions"_a,
+        "The first row of a table that makes no sense and the name of what is wrong with it, or None.");
     module.def("count_bytes", &count_bytes, "bytes"_a, "offsets"_a, "counts"_a,
                "How often each of the 256 bytes occurs in the corpus.");
 }

@@ -1,3 +1,8 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <optional>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "prunedbpe/learn.hpp"
@@ -8,19 +13,13 @@ using prunedbpe::Learner;
 namespace {
 
 template <class T>
-OutputArray<T> copy_from(std::span<const T> values, std::size_t begin) {
-    return to_array(std::vector<T>(values.begin() + static_cast<std::ptrdiff_t>(begin), values.end()));
+OutputView<T> copied(std::span<const T> values) {
+    return to_view(std::vector<T>(values.begin(), values.end()));
 }
 
-/// Merges from `begin` on, as (left and right ranks alternating, frequencies, applied).
-nb::tuple learned(const Learner& learner, std::size_t begin) {
-    std::vector<std::uint32_t> pairs;
-    for (const prunedbpe::Merge& merge : learner.merges().subspan(begin)) {
-        pairs.push_back(raw(merge.left));
-        pairs.push_back(raw(merge.right));
-    }
-    return nb::make_tuple(to_array(std::move(pairs)), copy_from(learner.frequencies(), begin),
-                          copy_from(learner.applied(), begin));
+nb::tuple learned(const Learner& learner) {
+    return nb::make_tuple(to_view(std::vector(learner.merges().begin(), learner.merges().end())),
+                          copied(learner.frequencies()), copied(learner.applied()));
 }
 
 }  // namespace
@@ -32,18 +31,27 @@ void bind_learn(nb::module_& module) {
         .def(
             "__init__",
             [](Learner* self, InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
-               InputArray<std::int64_t> counts, PairArray merges, unsigned threads,
+               InputArray<std::int64_t> counts, const std::optional<PairArray>& merges, unsigned threads,
                std::size_t parallel_from, std::size_t whole_below) {
-                new (self) Learner({as_span(bytes), as_span(offsets), as_span(counts), {}}, as_merges(merges), threads,
+                std::span<const prunedbpe::Merge> known;
+                if (merges) known = as_merges(*merges);
+                new (self) Learner({as_span(bytes), as_span(offsets), as_span(counts), {}}, known, threads,
                                    parallel_from, whole_below);
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "merges"_a, "threads"_a, "parallel_from"_a,
+            "bytes"_a, "offsets"_a, "counts"_a, "merges"_a.none(), "threads"_a, "parallel_from"_a,
             "whole_below"_a = std::size_t{1} << 20, without_gil)
-        .def("advance", &Learner::advance, "merge_count"_a, without_gil,
-             "Learn up to this many more merges; returns how many were learned.")
-        .def("learned", &learned, "begin"_a,
-             "Merges learned from place `begin` on: flat pairs, frequencies, applied.")
+        .def("advance", &Learner::advance, "merge_count"_a, "seconds"_a, without_gil,
+             "Learn up to this many more merges, or for about so long; returns how many were learned.")
+        .def_prop_ro("exhausted", &Learner::is_exhausted, "Whether no pair was left that occurs twice.")
+        .def("learned", &learned, "The merges learned so far: pairs, frequencies, applied.")
         .def_prop_ro("memory", &Learner::memory, "Bytes held by the learner's structures.");
+    module.def(
+        "find_wrong_merge",
+        [](PairArray merges, InputArray<std::int64_t> frequencies, InputArray<std::int64_t> applied) {
+            return to_pair(prunedbpe::find_wrong_merge(as_merges(merges), as_span(frequencies), as_span(applied)));
+        },
+        "merges"_a, "frequencies"_a, "applied"_a,
+        "The first merge that makes no sense and the name of what is wrong with it, or None.");
     module.def(
         "replay",
         [](PairArray merges, InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,

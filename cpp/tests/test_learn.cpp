@@ -54,6 +54,20 @@ CASE("learner: in steps, and resumed from any merge") {
     }
 }
 
+CASE("learner: by time, at least one merge at a time") {
+    check::Random random(14);
+    for (int round = 0; round < 50; ++round) {
+        const plain::Corpus corpus = plain::random_corpus(random);
+        const plain::Learned expected = plain::learn(corpus, 1000);
+        Learner learner(corpus.view(), {}, 2, 0);
+        while (!learner.is_exhausted()) {
+            const std::size_t known = learner.merges().size();
+            CHECK_EQUAL(learner.advance(1000, 0.0), std::size_t{known < expected.merges.size()});
+        }
+        check_same(learner, expected);
+    }
+}
+
 CASE("learner: merges of few occurrences stay with one thread") {
     check::Random random(12);
     for (int round = 0; round < 100; ++round) {

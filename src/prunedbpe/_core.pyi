@@ -1,9 +1,11 @@
 """Native core of prunedbpe: the loops over the corpus."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
+from typing_extensions import Buffer
 
 
 def chunk_ends(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
@@ -42,25 +44,39 @@ class ChunkCounter:
         The table in order of first appearance: bytes, offsets, counts, first positions.
         """
 
-def count_bytes(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+def find_wrong_row(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str] | None:
+    """
+    The first row of a table that makes no sense and the name of what is wrong with it, or None.
+    """
+
+def count_bytes(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[memoryview, dict(dtype='int64', shape=(None,))]:
     """How often each of the 256 bytes occurs in the corpus."""
 
 class Learner:
     """Learns merges step by step; one owner."""
 
-    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int, parallel_from: int, whole_below: int = 1048576) -> None: ...
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)] | None, threads: int, parallel_from: int, whole_below: int = 1048576) -> None: ...
 
-    def advance(self, merge_count: int) -> int:
-        """Learn up to this many more merges; returns how many were learned."""
+    def advance(self, merge_count: int, seconds: float) -> int:
+        """
+        Learn up to this many more merges, or for about so long; returns how many were learned.
+        """
 
-    def learned(self, begin: int) -> tuple:
-        """
-        Merges learned from place `begin` on: flat pairs, frequencies, applied.
-        """
+    @property
+    def exhausted(self) -> bool:
+        """Whether no pair was left that occurs twice."""
+
+    def learned(self) -> tuple:
+        """The merges learned so far: pairs, frequencies, applied."""
 
     @property
     def memory(self) -> int:
         """Bytes held by the learner's structures."""
+
+def find_wrong_merge(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], frequencies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], applied: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str] | None:
+    """
+    The first merge that makes no sense and the name of what is wrong with it, or None.
+    """
 
 def replay(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """How often each merge is applied on a corpus."""
@@ -172,8 +188,19 @@ class PickyEncoder:
     def changes(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """By event, how many tokens longer it makes a corpus."""
 
-def find_invalid_utf8(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> int:
+def make_room(size: int) -> memoryview:
+    """Memory for a text in huge pages, holding anything."""
+
+def find_invalid_utf8(text: Buffer, threads: int = 1) -> int:
     """Offset of the first sequence that is not UTF-8, or -1."""
 
-def split_lines(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, 2))]:
+def split_lines(text: Buffer) -> memoryview:
     """Spans of the lines that are not empty, without their terminators."""
+
+def lay_out_documents(lengths: Iterable) -> Annotated[memoryview, dict(dtype='int64', shape=(None, 2))]:
+    """
+    Spans of documents of these lengths laid end to end, without the empty ones.
+    """
+
+def length_of_documents(documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int:
+    """Bytes of all spans together."""

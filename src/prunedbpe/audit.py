@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.corpus import Corpus, CorpusInput
 from prunedbpe.count import ChunkCounts, count
 from prunedbpe.errors import SettingsError

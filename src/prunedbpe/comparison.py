@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.errors import SettingsError
 from prunedbpe.learn import Applied
 from prunedbpe.tokenizer import Tokenizer

@@ -23,21 +23,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.corpus.batches import DocumentBatch
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.files import atomic_write, digest_arrays, read_json, write_json
 from prunedbpe.progress import SILENT, Progress
 from prunedbpe.tokenizer import AllowedSpecial, Tokenizer
-from prunedbpe.types import Int64Array, Settings, UInt32Array
+from prunedbpe.types import AnyArray, Int64Array, Settings, UInt32Array
 
 if TYPE_CHECKING:
     from io import IOBase
 
     import pyarrow as pa
-    from numpy.typing import NDArray
 
 FileFormat = Literal["jsonl", "npy", "bin", "parquet", "arrow"]
 FILE_FORMATS: tuple[FileFormat, ...] = ("jsonl", "npy", "bin", "parquet", "arrow")
@@ -233,14 +231,14 @@ def encode_files(
 class EncodedDocuments:
     """Documents of an ``npy`` or ``bin`` file, memory-mapped: a sequence of arrays of ids."""
 
-    def __init__(self, ids: NDArray[Any], offsets: Int64Array) -> None:
+    def __init__(self, ids: AnyArray, offsets: Int64Array) -> None:
         self.ids = ids
         self.offsets = offsets
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, index: int) -> NDArray[Any]:
+    def __getitem__(self, index: int) -> AnyArray:
         if not -len(self) <= index < len(self):
             raise IndexError(f"document {index} of {len(self)}")
         index %= len(self)

@@ -9,19 +9,26 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, SettingsError
+from prunedbpe.types import Column
 
 _DIGEST_BYTES = 16
 """128 bits: enough that two files of one user never meet by accident, short enough to read."""
+
+_KINDS = {
+    "?": "b",
+    **dict.fromkeys("bhilq", "i"),
+    **dict.fromkeys("BHILQ", "u"),
+    **dict.fromkeys("fd", "f"),
+}
+"""What NumPy calls the types that memoryviews know."""
 
 _BLOCK = 1 << 20
 
@@ -42,7 +49,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     [('a.bin', b'abc')]
     """
     goal = Path(path)
-    temporary = goal.with_name(f".{goal.name}.{secrets.token_hex(4)}.tmp")
+    temporary = goal.with_name(f".{goal.name}.{os.urandom(4).hex()}.tmp")
     try:
         with temporary.open("xb") as file:
             yield file
@@ -138,7 +145,7 @@ def file_digest(path: str | os.PathLike[str]) -> str:
     return digest.hexdigest()
 
 
-def digest_arrays(*arrays: NDArray[Any]) -> str:
+def digest_arrays(*arrays: Column) -> str:
     """BLAKE2b of the types, shapes and values of ``arrays``, the same on every machine.
 
     >>> import numpy as np
@@ -149,7 +156,14 @@ def digest_arrays(*arrays: NDArray[Any]) -> str:
     """
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
     for array in arrays:
-        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        digest.update(f"{little.dtype.str}{little.shape}".encode())
-        digest.update(little.tobytes() if little.size == 0 else little.data.cast("B"))
+        view = memoryview(array)
+        order = "|" if view.itemsize == 1 else "<"
+        digest.update(f"{order}{_KINDS[view.format[-1]]}{view.itemsize}{view.shape}".encode())
+        if not view.nbytes:
+            continue
+        if view.c_contiguous and len(view.format) == 1 and sys.byteorder == "little":
+            digest.update(view.cast("B"))
+        else:
+            values = np.asarray(array)
+            digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
     return digest.hexdigest()

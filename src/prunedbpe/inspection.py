@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.count import ChunkCounts
 from prunedbpe.errors import PrunedBPEError, RunMismatchError, SettingsError
 from prunedbpe.export.paper import token_repr

@@ -19,7 +19,6 @@ Any other pretokenizer is a regular expression of the package ``regex`` (the ext
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
 import warnings
@@ -27,9 +26,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from prunedbpe import _core
+from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, MissingExtraError, PrunedBPEError, SettingsError
 from prunedbpe.types import ByteArray, Int64Array, Settings
 
@@ -237,6 +235,8 @@ def pretokenize(text: str, pretokenizer: str | Pretokenizer = "paper") -> list[s
 
 
 def _unknown_name(name: str) -> SettingsError:
+    import difflib  # takes longer to import than counting a megabyte
+
     close = difflib.get_close_matches(name, BUILTIN_PRETOKENIZERS, n=1)
     return SettingsError(
         f"no pretokenizer is named {name!r}; there are {', '.join(BUILTIN_PRETOKENIZERS)}",

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Sized
 
-import numpy as np
-
 from prunedbpe import _core
+from prunedbpe.arrays import np
 from prunedbpe.count import ChunkCounts
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.types import Int64Array, UInt32Array

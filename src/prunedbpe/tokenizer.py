@@ -12,9 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-
 from prunedbpe import _core
+from prunedbpe.arrays import np
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.export.native import (
     IMPORTED_FORMAT,
@@ -28,7 +27,7 @@ from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.streaming import StreamingDecoder
 from prunedbpe.surrogates import Surrogates, repair, with_repair
 from prunedbpe.threads import thread_count
-from prunedbpe.types import Int64Array, Rank, Settings, TokenId, UInt32Array
+from prunedbpe.types import AnyArray, Int64Array, Rank, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -450,7 +449,7 @@ class Tokenizer(TiktokenMethods):
         return tuple(sorted(allowed_special))
 
 
-def _as_uint32(ids: np.ndarray[Any, Any]) -> UInt32Array:
+def _as_uint32(ids: AnyArray) -> UInt32Array:
     """The ids as native code takes them; a number that is no id must not become one."""
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
         raise SettingsError(

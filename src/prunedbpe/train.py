@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from prunedbpe.arrays import import_meanwhile
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.count import ChunkCounts, SourceCounts, count, count_by_source
 from prunedbpe.count.sources import SourceKind
@@ -206,9 +207,16 @@ def extend_by_learning(
         if known is not None and (len(known) >= merge_count or known.exhausted):
             return known
         if learner is None:
+            if thread_count(threads) != 1:
+                import_meanwhile()  # for whoever looks at the merges
             table = counts() if callable(counts) else counts
             learner = Learner(
-                table, known, threads=threads, progress=progress, after_step=checkpointer
+                table,
+                known,
+                threads=threads,
+                progress=progress,
+                after_step=checkpointer,
+                stop_at=checkpointer.at if checkpointer else (),
             )
         try:
             learner.reach(merge_count)

@@ -12,9 +12,8 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 
-import numpy as np
-
 from prunedbpe import _core
+from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import (
     BYTE_COUNT,

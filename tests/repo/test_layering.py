@@ -11,7 +11,17 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "src" / "prunedbpe"
 
-SHARED = ("types", "errors", "progress", "files", "tables", "threads", "byte_alphabet", "_core")
+SHARED = (
+    "types",
+    "arrays",
+    "errors",
+    "progress",
+    "files",
+    "tables",
+    "threads",
+    "byte_alphabet",
+    "_core",
+)
 """What every stage may import; of one another they may import what stands before them."""
 
 STAGES = (
@@ -98,6 +108,16 @@ def test_only_to_the_left(path):
         if stage in ("cli", "evaluate", "report"):
             allowed |= {"__version__", "reference"}
     assert imports(path) - allowed == set()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_numpy_comes_when_it_is_used(path):
+    """At its top, a file imports it from ``prunedbpe.arrays``, or for the type checker alone."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        assert not any(name.split(".")[0] == "numpy" for name in names)
 
 
 def test_importing_the_package_is_quick():

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,10 @@ struct ChunkCountsView {
                 static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
     }
 };
+
+/// Looks for an empty chunk, a count below one, or a first position that is not behind the one before. The arrays must
+/// be of matching lengths.
+std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts);
 
 /// How often each of the 256 bytes occurs in the corpus: chunks weighted by their counts.
 std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts);

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,9 +28,12 @@ public:
             std::size_t parallel_from, std::size_t whole_below = std::size_t{1} << 20);
     ~Learner();
 
-    /// Learns up to `merge_count` more merges; returns how many, fewer only if no pair is left that
-    /// occurs twice.
-    std::size_t advance(std::size_t merge_count);
+    /// Learns up to `merge_count` more merges; returns how many. Fewer if no pair is left that occurs twice, or after
+    /// about so many seconds, but then at least one.
+    std::size_t advance(std::size_t merge_count, double seconds = std::numeric_limits<double>::infinity());
+
+    /// Was no pair left that occurs twice?
+    bool is_exhausted() const { return is_exhausted_; }
 
     /// What this learner has learned itself, in order, without the merges it was given.
     std::span<const Merge> merges() const { return merges_; }
@@ -46,7 +51,13 @@ private:
     std::vector<Merge> merges_;
     std::vector<std::int64_t> frequencies_;
     std::vector<std::int64_t> applied_;
+    bool is_exhausted_ = false;
 };
+
+/// Looks for a merge of ranks that are not lower than its own, or with a number below zero. The arrays must be of one
+/// length.
+std::optional<WrongRow> find_wrong_merge(std::span<const Merge> merges, std::span<const std::int64_t> frequencies,
+                                         std::span<const std::int64_t> applied);
 
 /// How often each merge is applied on a corpus: the replacements of merge i, weighted by the chunk
 /// counts. Parallel over chunks.

@@ -25,13 +25,19 @@ struct Merge {
     Rank left;
     Rank right;
 };
-static_assert(sizeof(Merge) == 8);  // numpy hands merges over as uint32[n, 2]
+static_assert(sizeof(Merge) == 8);  // arrays hold merges as uint32[n, 2]
 
 /// One document inside a batch: bytes [begin, end) of the batch's text.
 struct DocumentSpan {
     std::int64_t begin;
     std::int64_t end;
 };
-static_assert(sizeof(DocumentSpan) == 16);  // numpy hands spans over as int64[n, 2]
+static_assert(sizeof(DocumentSpan) == 16);  // arrays hold spans as int64[n, 2]
+
+/// A row of a table from elsewhere that makes no sense, and the name of the number that does not.
+struct WrongRow {
+    std::size_t row;
+    const char* what;
+};
 
 }  // namespace prunedbpe

@@ -8,6 +8,17 @@
 
 namespace prunedbpe {
 
+std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts) {
+    std::int64_t last_position = -1;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts.offsets[i] >= counts.offsets[i + 1]) return WrongRow{i, "chunk length"};
+        if (counts.counts[i] < 1) return WrongRow{i, "count"};
+        if (counts.first_positions[i] <= last_position) return WrongRow{i, "first_position"};
+        last_position = counts.first_positions[i];
+    }
+    return std::nullopt;
+}
+
 std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts) {
     std::vector<std::int64_t> totals(byte_count);
     for (std::size_t i = 0; i < counts.size(); ++i) {

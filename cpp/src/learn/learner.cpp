@@ -1,6 +1,7 @@
 #include "prunedbpe/learn.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "learn/flat_corpus.hpp"
@@ -61,7 +62,10 @@ Learner::Learner(const ChunkCountsView& counts, std::span<const Merge> merges, u
 
 Learner::~Learner() = default;
 
-std::size_t Learner::advance(std::size_t merge_count) {
+std::size_t Learner::advance(std::size_t merge_count, double seconds) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point started = Clock::now();
+    const auto is_late = [&] { return std::chrono::duration<double>(Clock::now() - started).count() >= seconds; };
     State& s = *state_;
     std::size_t done = 0;
     std::uint32_t unfilled = FlatCorpus::boundary;  // the token whose new pairs have empty lists yet
@@ -69,11 +73,14 @@ std::size_t Learner::advance(std::size_t merge_count) {
         for (unsigned part = 0; part < s.team.size(); ++part) s.fill_lists(part);
         unfilled = FlatCorpus::boundary;
     };
-    for (; done < merge_count; ++done) {
+    for (; done < merge_count && (done == 0 || !is_late()); ++done) {
         // 1. The best pair becomes a token.
         if (s.index.is_used_up()) fill_all();
         PairShard* const shard = s.index.best_shard();
-        if (shard == nullptr) break;
+        if (shard == nullptr) {
+            is_exhausted_ = true;
+            break;
+        }
         const Replacement merge{shard->pop_front(), s.corpus.rank_count()};
         const Pair& pair = merge.pair;
         s.corpus.add_rank(pair.left(), pair.right());
@@ -109,6 +116,16 @@ std::size_t Learner::advance(std::size_t merge_count) {
     }
     fill_all();
     return done;
+}
+
+std::optional<WrongRow> find_wrong_merge(std::span<const Merge> merges, std::span<const std::int64_t> frequencies,
+                                         std::span<const std::int64_t> applied) {
+    for (std::size_t i = 0; i < merges.size(); ++i) {
+        if (std::max(raw(merges[i].left), raw(merges[i].right)) >= byte_count + i) return WrongRow{i, "pair"};
+        if (frequencies[i] < 0) return WrongRow{i, "frequency"};
+        if (applied[i] < 0) return WrongRow{i, "applied count"};
+    }
+    return std::nullopt;
 }
 
 void Learner::State::replace(const Replacement& merge, unsigned part, unsigned parts) {

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from prunedbpe import _core
+from prunedbpe.arrays import np
 from prunedbpe.count import ChunkCounts
 from prunedbpe.errors import InsufficientCandidatesError, PrunedBPEError, SettingsError
 from prunedbpe.pretokenize import Pretokenizer

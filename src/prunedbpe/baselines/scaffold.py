@@ -11,8 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.baselines.selection import Selection, need_merges
 from prunedbpe.errors import InsufficientCandidatesError
 from prunedbpe.learn.merges import MergeTable

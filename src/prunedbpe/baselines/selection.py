@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.errors import InsufficientCandidatesError
 from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.types import BYTE_COUNT, BoolArray, UInt32Array

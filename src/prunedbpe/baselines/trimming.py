@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import heapq
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.baselines.selection import Selection, need_merges
 from prunedbpe.learn.merges import MergeTable
 from prunedbpe.types import BYTE_COUNT

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
-import numpy as np
 import typer
 
+from prunedbpe.arrays import np
 from prunedbpe.cli import options
 from prunedbpe.corpus import Corpus
 from prunedbpe.encoding_files import encode_corpus, encode_files, special_id

@@ -6,10 +6,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from prunedbpe._core import split_lines
-from prunedbpe.types import ByteArray, Int64Array
+from prunedbpe._core import lay_out_documents, length_of_documents, split_lines
+from prunedbpe.types import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +21,8 @@ class DocumentBatch:
         source: The file's path as given, ``-`` for standard input, ``<python>`` for an iterable.
     """
 
-    data: ByteArray
-    spans: Int64Array
+    data: Column
+    spans: Column
     source: str
 
     def __len__(self) -> int:
@@ -33,7 +31,7 @@ class DocumentBatch:
     @property
     def text_bytes(self) -> int:
         """The bytes of the documents alone."""
-        return int((self.spans[:, 1] - self.spans[:, 0]).sum())
+        return length_of_documents(self.spans)
 
     def documents(self) -> Iterator[bytes]:
         """The documents one by one, as copies."""
@@ -41,25 +39,19 @@ class DocumentBatch:
             yield self.data[begin:end].tobytes()
 
 
-def as_byte_array(data: bytes | memoryview) -> ByteArray:
-    """View bytes as an array, without a copy."""
-    return np.frombuffer(data, dtype=np.uint8)
-
-
-def batch_of_lines(data: ByteArray, source: str) -> DocumentBatch:
+def batch_of_lines(data: Column, source: str) -> DocumentBatch:
     r"""Make every line of ``data`` a document.
 
-    >>> batch = batch_of_lines(as_byte_array(b"one\n\ntwo\r\n"), "a.txt")
+    >>> batch = batch_of_lines(memoryview(b"one\n\ntwo\r\n"), "a.txt")
     >>> list(batch.documents())
     [b'one', b'two']
     """
     return DocumentBatch(data, split_lines(data), source)
 
 
-def batch_of_whole(data: ByteArray, source: str) -> DocumentBatch:
+def batch_of_whole(data: Column, source: str) -> DocumentBatch:
     """Make all of ``data`` one document, or none if there is no text."""
-    spans = np.array([[0, len(data)]] if len(data) else [], dtype=np.int64).reshape(-1, 2)
-    return DocumentBatch(data, spans, source)
+    return DocumentBatch(data, lay_out_documents([len(data)]), source)
 
 
 def batch_of_documents(documents: Sequence[bytes], source: str) -> DocumentBatch:
@@ -68,12 +60,8 @@ def batch_of_documents(documents: Sequence[bytes], source: str) -> DocumentBatch
     >>> batch_of_documents([b"ab", b"", b"c"], "<python>").spans.tolist()
     [[0, 2], [2, 3]]
     """
-    lengths = np.fromiter(map(len, documents), dtype=np.int64, count=len(documents))
-    lengths = lengths[lengths > 0]
-    ends = np.cumsum(lengths)
-    return DocumentBatch(
-        as_byte_array(b"".join(documents)), np.stack([ends - lengths, ends], axis=1), source
-    )
+    spans = lay_out_documents(map(len, documents))
+    return DocumentBatch(memoryview(b"".join(documents)), spans, source)
 
 
 def normalized(batch: DocumentBatch) -> DocumentBatch:

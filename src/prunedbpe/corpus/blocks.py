@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from prunedbpe._core import find_invalid_utf8
-from prunedbpe.corpus.batches import as_byte_array
 from prunedbpe.corpus.inputs import CorpusFile
 from prunedbpe.corpus.shards import FilePart
 from prunedbpe.corpus.streams import ByteReader, UnpackedStream
 from prunedbpe.errors import CorpusError
-from prunedbpe.types import ByteArray
 
 WHOLE_READ_LIMIT = 128 << 20
 """Unpacked bytes up to which a file of lines is read at once; larger ones take two passes."""
@@ -47,7 +45,7 @@ class Block:
         disk_position: How far the file has been read on the disk, after this block.
     """
 
-    data: ByteArray
+    data: memoryview
     offset: int
     disk_position: int
 
@@ -92,7 +90,7 @@ def line_blocks(part: FilePart, block_bytes: int, threads: int) -> Iterator[Bloc
         limit = None if last is None else last - first
         for piece, offset in cut_at_lines(stream, block_bytes, limit):
             # The first pass found no fault, so one found now means that the file is another one.
-            view = as_byte_array(piece)
+            view = memoryview(piece)
             if find_invalid_utf8(view, threads) >= 0:
                 raise CorpusError(
                     f"{file.source}: the file changed while it was read",
@@ -140,7 +138,7 @@ def count_lines_before(file: CorpusFile, offset: int) -> int:
     return lines
 
 
-def _read_small(file: CorpusFile, threads: int) -> ByteArray | None:
+def _read_small(file: CorpusFile, threads: int) -> memoryview | None:
     """The unpacked bytes of a file, or ``None`` if they are more than ``WHOLE_READ_LIMIT``."""
     if file.compression is None and (file.size or 0) > WHOLE_READ_LIMIT:
         return None
@@ -148,7 +146,7 @@ def _read_small(file: CorpusFile, threads: int) -> ByteArray | None:
         return stream.read_all(WHOLE_READ_LIMIT, threads)
 
 
-def _check_utf8(data: ByteArray, threads: int) -> None:
+def _check_utf8(data: memoryview, threads: int) -> None:
     offset = find_invalid_utf8(data, threads)
     if offset >= 0:
         raise NotUtf8Error(offset)
@@ -164,7 +162,7 @@ def _find_invalid_in_file(file: CorpusFile, modified: int) -> int:
     with UnpackedStream(file) as stream:
         while data := stream.read(_CHECK_BLOCK):
             data = held + data
-            fault = find_invalid_utf8(as_byte_array(data))
+            fault = find_invalid_utf8(data)
             # A fault in the last three bytes may be a character that the block cuts in two: look
             # again with what follows. A real one is found again then, at the same place.
             if 0 <= fault < len(data) - 3:
@@ -174,7 +172,7 @@ def _find_invalid_in_file(file: CorpusFile, modified: int) -> int:
     return position if held else -1
 
 
-def _line_start(data: ByteArray, target: int) -> int:
+def _line_start(data: memoryview, target: int) -> int:
     """The first line start at or after ``target``."""
     if target == 0:
         return 0
@@ -185,7 +183,7 @@ def _line_start(data: ByteArray, target: int) -> int:
     return len(data)
 
 
-def _last_line_start(data: ByteArray, begin: int, end: int) -> int:
+def _last_line_start(data: memoryview, begin: int, end: int) -> int:
     """The last line start in ``data[begin + 1 : end + 1]``, or ``begin`` if no line ends there."""
     while end > begin:
         first = max(begin, end - _SEARCH_BLOCK)
@@ -210,7 +208,7 @@ def _line_start_on_disk(file: CorpusFile, target: int) -> int:
 
 
 def _blocks_of_bytes(
-    file: CorpusFile, data: ByteArray, begin: int, end: int, block_bytes: int
+    file: CorpusFile, data: memoryview, begin: int, end: int, block_bytes: int
 ) -> Iterator[Block]:
     while begin < end:
         cut = end
@@ -224,7 +222,7 @@ def _blocks_of_bytes(
         begin = cut
 
 
-def _make_block(data: ByteArray, offset: int, disk_position: int) -> Block:
+def _make_block(data: memoryview, offset: int, disk_position: int) -> Block:
     """Make a block, without the byte order mark at the start of a file."""
     if offset == 0 and data[:3].tobytes() == BYTE_ORDER_MARK:
         data = data[3:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -21,8 +20,6 @@ from prunedbpe.corpus.shards import FilePart, Shard, plan_parts
 from prunedbpe.errors import CorpusError, SettingsError
 from prunedbpe.progress import Task
 from prunedbpe.types import Settings
-
-logger = logging.getLogger("prunedbpe")
 
 DEFAULT_BATCH_BYTES = 16 << 20
 
@@ -215,11 +212,11 @@ class Corpus:
                     f"{source}: not UTF-8 at byte {error.offset}",
                     hint="convert the file to UTF-8, take it out, or leave out strict to skip it",
                 ) from None
-            logger.warning("%s: skipped, not UTF-8 at byte %d", source, error.offset)
+            _warn("%s: skipped, not UTF-8 at byte %d", source, error.offset)
             self._tell(CorpusReport(skipped=(source,)))
             return
         if self._report.skipped_lines > skipped_lines:
-            logger.warning(
+            _warn(
                 "%s: %d lines skipped, not UTF-8",
                 source,
                 self._report.skipped_lines - skipped_lines,
@@ -229,3 +226,9 @@ class Corpus:
 
     def _tell(self, report: CorpusReport) -> None:
         self._report += report
+
+
+def _warn(message: str, *values: object) -> None:
+    import logging  # rarely needed, and slow to import
+
+    logging.getLogger("prunedbpe").warning(message, *values)

@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-import numpy as np
-
 from prunedbpe._core import find_invalid_utf8
+from prunedbpe.arrays import np
 from prunedbpe.corpus.batches import (
     DocumentBatch,
-    as_byte_array,
     batch_of_documents,
     batch_of_lines,
     batch_of_whole,
@@ -102,7 +100,7 @@ def read_texts(texts: Iterable[str], options: ReadOptions, tell: Tell) -> Iterat
 def _read_stdin(options: ReadOptions, tell: Tell) -> Iterator[BatchAt]:
     """Read lines as they come. What came cannot be read again, so a bad line is left out alone."""
     for piece, offset in cut_at_lines(sys.stdin.buffer, options.batch_bytes):
-        data = as_byte_array(piece)
+        data = memoryview(piece)
         position = offset + len(piece)
         if offset == 0 and piece.startswith(b"\xef\xbb\xbf"):
             data = data[3:]
@@ -119,7 +117,7 @@ def _read_stdin(options: ReadOptions, tell: Tell) -> Iterator[BatchAt]:
                 [find_invalid_utf8(data[begin:end]) < 0 for begin, end in batch.spans.tolist()]
             )
             tell(CorpusReport(skipped=(STDIN,), skipped_lines=int((~valid).sum())))
-            batch = DocumentBatch(data, batch.spans[valid], STDIN)
+            batch = DocumentBatch(data, np.asarray(batch.spans)[valid].data, STDIN)
         yield batch, position
 
 
@@ -135,7 +133,7 @@ def _json_documents(
         return f"{file.source}, line {count_lines_before(file, block.offset) + index + 1}"
 
     # JSON ends lines at "\n" alone; str.splitlines would also cut at U+2028 inside a string.
-    for index, line in enumerate(str(block.data.data, "utf-8").split("\n")):
+    for index, line in enumerate(str(block.data, "utf-8").split("\n")):
         if not line or line.isspace():
             continue
         try:

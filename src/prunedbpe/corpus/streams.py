@@ -7,11 +7,9 @@ import threading
 from collections.abc import Callable
 from typing import IO, Any, Protocol
 
-import numpy as np
-
+from prunedbpe._core import make_room
 from prunedbpe.corpus.inputs import CorpusFile
 from prunedbpe.errors import CorpusError
-from prunedbpe.types import ByteArray
 
 _PIECE = 1 << 20
 """Bytes asked for at a time: small files must not cost a large buffer each."""
@@ -79,37 +77,37 @@ class UnpackedStream:
             size -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def read_all(self, limit: int, threads: int = 1) -> ByteArray | None:
+    def read_all(self, limit: int, threads: int = 1) -> memoryview | None:
         """All bytes of the file, or ``None`` if they are more than ``limit``."""
         if self._stream is not self._raw:
             data = self.read(limit + 1)
-            return None if len(data) > limit else np.frombuffer(data, np.uint8)
-        # Into an array, which lies in huge pages: a string of this size costs more in making its
-        # pages than in reading. One byte of room tells the end of the file.
-        array = np.empty(min(os.fstat(self._raw.fileno()).st_size, limit) + 1, np.uint8)
+            return None if len(data) > limit else memoryview(data)
+        # In huge pages: a string of this size costs more in making its pages than in reading. One
+        # byte of room tells the end of the file.
+        room = make_room(min(os.fstat(self._raw.fileno()).st_size, limit) + 1)
         try:
-            end = self._read_in_parts(array, threads)
-            while end < len(array) and (count := self._raw.readinto(array[end:].data)):  # type: ignore[attr-defined]
+            end = self._read_in_parts(room, threads)
+            while end < len(room) and (count := self._raw.readinto(room[end:])):  # type: ignore[attr-defined]
                 end += count
         except OSError as error:
             raise self._damaged(error) from error
-        if end < len(array):
-            return array[:end]
+        if end < len(room):
+            return room[:end]
         if end > limit:
             return None
-        rest = np.frombuffer(self.read(limit + 1 - end), np.uint8)  # of a file that grows
-        return None if end + len(rest) > limit else np.concatenate([array, rest])
+        rest = self.read(limit + 1 - end)  # of a file that grows
+        return None if end + len(rest) > limit else memoryview(b"".join([room, rest]))
 
-    def _read_in_parts(self, array: ByteArray, threads: int) -> int:
-        """Fill the beginning of ``array`` by many threads at a time; how much of it is filled.
+    def _read_in_parts(self, room: memoryview, threads: int) -> int:
+        """Fill the beginning of ``room`` by many threads at a time; how much of it is filled.
 
-        What copying costs is making the pages of the array. The rest is left to the caller, who
+        What copying costs is making the pages of the memory. The rest is left to the caller, who
         also finds that the file has become shorter.
         """
-        threads = min(threads, len(array) // _PIECE)
+        threads = min(threads, len(room) // _PIECE)
         if threads < 2 or not hasattr(os, "preadv"):
             return 0
-        part = (len(array) - 1) // threads
+        part = (len(room) - 1) // threads
         filled = [0] * threads
         errors: list[OSError] = []
 
@@ -117,7 +115,7 @@ class UnpackedStream:
             begin, end = place * part, (place + 1) * part
             try:
                 while begin < end and (
-                    count := os.preadv(self._raw.fileno(), [array[begin:end].data], begin)
+                    count := os.preadv(self._raw.fileno(), [room[begin:end]], begin)
                 ):
                     begin += count
             except OSError as error:

@@ -43,7 +43,7 @@ def reduce_counts(tables: Sequence[ChunkCounts]) -> ChunkCounts:
                 f"tables cut by different pretokenizers: {pretokenizer.describe()} "
                 f"and {table.pretokenizer.describe()}"
             )
-        counter.add_counts(table.data, table.offsets, table.counts, table.first_positions, shift)
+        counter.add_counts(*table.columns, shift)
         shift += table.corpus.bytes
     data, offsets, counts, first_positions = counter.finish()
     return ChunkCounts(

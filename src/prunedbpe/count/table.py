@@ -12,22 +12,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from prunedbpe import _core
+from prunedbpe.arrays import Columns, np
 from prunedbpe.corpus import CorpusReport, Shard
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.files import digest_arrays, naming
 from prunedbpe.pretokenize import Pretokenizer
 from prunedbpe.tables import read_table, write_table
-from prunedbpe.types import ByteArray, Int64Array
+from prunedbpe.types import ByteArray, Column, Int64Array
 
 FORMAT = "prunedbpe chunk counts"
 FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkCounts:
+class ChunkCounts(Columns, arrays=("data", "offsets", "counts", "first_positions")):
     """Unique chunks of a corpus, in order of first appearance.
 
     Attributes:
@@ -50,30 +49,29 @@ class ChunkCounts:
 
     def __post_init__(self) -> None:
         # Native code trusts these numbers: a wrong one would read memory that is not the table's.
-        chunks = len(self.counts)
-        if len(self.offsets) != chunks + 1 or len(self.first_positions) != chunks:
+        data, offsets, counts, first_positions = self.columns
+        if len(offsets) != len(counts) + 1 or len(first_positions) != len(counts):
             raise FormatError(
-                f"{chunks} counts with {len(self.offsets)} offsets (one more is needed) "
-                f"and {len(self.first_positions)} first positions"
+                f"{len(counts)} counts with {len(offsets)} offsets (one more is needed) "
+                f"and {len(first_positions)} first positions"
             )
-        if self.offsets[0] != 0 or self.offsets[-1] != len(self.data):
+        if offsets[0] != 0 or offsets[-1] != len(data):
             raise FormatError(
-                f"offsets go from {self.offsets[0]} to {self.offsets[-1]}, "
-                f"but the chunks hold {len(self.data)} bytes"
+                f"offsets go from {offsets[0]} to {offsets[-1]}, "
+                f"but the chunks hold {len(data)} bytes"
             )
-        for name, values in (
-            ("chunk length", np.diff(self.offsets)),
-            ("count", self.counts),
-            ("first_position", np.diff(self.first_positions, prepend=-1)),
-        ):
-            if chunks and values.min() < 1:
-                raise FormatError(
-                    f"row {int(np.argmin(values))}: {name} makes no sense",
-                    hint="count the corpus again",
-                )
+        if wrong := _core.find_wrong_row(offsets, counts, first_positions):
+            row, name = wrong
+            raise FormatError(f"row {row}: {name} makes no sense", hint="count the corpus again")
+
+    @property
+    def columns(self) -> tuple[Column, Column, Column, Column]:
+        """Data, offsets, counts and first positions, for native code."""
+        data, offsets = self.column("data"), self.column("offsets")
+        return data, offsets, self.column("counts"), self.column("first_positions")
 
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.column("counts"))
 
     def __eq__(self, other: object) -> bool:
         """Equal tables: the same chunks, counts and positions, cut by the same pretokenizer."""
@@ -133,12 +131,17 @@ class ChunkCounts:
     @cached_property
     def byte_counts(self) -> Int64Array:
         """How often each of the 256 bytes occurs in the corpus."""
-        return _core.count_bytes(self.data, self.offsets, self.counts)
+        return np.asarray(self.byte_counts_column)
+
+    @cached_property
+    def byte_counts_column(self) -> Column:
+        """The same, without an array of it."""
+        return _core.count_bytes(*self.columns[:3])
 
     @cached_property
     def digest(self) -> str:
         """Identity of the counts: equal tables have equal digests."""
-        return digest_arrays(self.data, self.offsets, self.counts, self.first_positions)
+        return digest_arrays(*self.columns)
 
     def save(self, path: str | Path) -> None:
         """Write the table as Parquet: columns ``chunk``, ``count``, ``first_position``."""

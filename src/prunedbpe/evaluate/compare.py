@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.corpus import Corpus
 from prunedbpe.count import ChunkCounts, SourceCounts, count_by_source
 from prunedbpe.errors import SettingsError

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from prunedbpe.types import Int64Array
+from prunedbpe.arrays import np
+from prunedbpe.types import FloatArray, Int64Array
 
 RENYI_ALPHA = 2.5
 """The order that agreed best with translation quality in Zouhar et al. 2023."""
@@ -104,7 +102,7 @@ def bootstrap_reductions(
     if documents == 0 or samples < 1:
         return [(0.0, 0.0)] * len(lengths)
     source = np.random.default_rng(seed)
-    found: NDArray[np.float64] = np.empty((samples, len(lengths)))
+    found: FloatArray = np.empty((samples, len(lengths)))
     for place in range(samples):
         drawn = np.bincount(source.integers(documents, size=documents), minlength=documents)
         totals = drawn @ table

@@ -9,8 +9,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.count import ChunkCounts
 from prunedbpe.types import BoolArray
 

@@ -15,16 +15,16 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from prunedbpe import _core
+from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.files import atomic_write
-from prunedbpe.types import BYTE_COUNT, Int64Array
+from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array
 from prunedbpe.vocabulary import UnreachableTokenError, Vocabulary
 
 VISIBLE_FILE = "vocab.txt"
@@ -37,7 +37,7 @@ _LINE = re.compile(r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
     """Write both files into ``folder``."""
     flat, offsets = vocabulary.spelled
-    is_simple = np.logical_and.reduceat(_IS_SIMPLE[flat], offsets[:-1])
+    is_simple = np.logical_and.reduceat(_is_simple()[flat], offsets[:-1])
     others = np.flatnonzero(~is_simple)
     texts = dict(zip(others.tolist(), _reprs(vocabulary, others), strict=True))
     # By rank, with the special tokens behind the last.
@@ -67,19 +67,24 @@ def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
             file.write(lines)
 
 
-# Bytes that a quoted text holds as they are, if it is valid UTF-8 and all of it is printable.
-_IS_PLAIN = np.ones(256, bool)
-_IS_PLAIN[: ord(" ")] = False
-_IS_PLAIN[[ord("'"), ord("\\")]] = False
+@cache
+def _is_plain() -> BoolArray:
+    """The bytes that a quoted text holds as they are, if it is UTF-8 and all of it is printable."""
+    plain = np.arange(256) >= ord(" ")
+    plain[[ord("'"), ord("\\")]] = False
+    return plain
 
-# Of these, printable ASCII: quoting takes no thought.
-_IS_SIMPLE = _IS_PLAIN & (np.arange(256) < 0x7F)
+
+@cache
+def _is_simple() -> BoolArray:
+    """Of these, printable ASCII: quoting takes no thought."""
+    return _is_plain() & (np.arange(256) < 0x7F)
 
 
 def _reprs(vocabulary: Vocabulary, ranks: Int64Array) -> list[str]:
     """The third column of some tokens: :func:`token_repr`, of nearly all of them in one call."""
     flat, offsets = vocabulary.spelled
-    is_plain = np.logical_and.reduceat(_IS_PLAIN[flat], offsets[:-1])[ranks].tolist()
+    is_plain = np.logical_and.reduceat(_is_plain()[flat], offsets[:-1])[ranks].tolist()
     data = flat.tobytes()
     strings = [
         data[begin:end]

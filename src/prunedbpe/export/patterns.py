@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import numpy as np
-
 from prunedbpe import _core
+from prunedbpe.arrays import np
 from prunedbpe.errors import NotExactError
 from prunedbpe.pretokenize import Pretokenizer
 from prunedbpe.types import BoolArray

@@ -13,8 +13,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.errors import SettingsError
 from prunedbpe.imports.unicode_changes import CHANGES
 from prunedbpe.pretokenize import UNICODE_VERSION, Pretokenizer

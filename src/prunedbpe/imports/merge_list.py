@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.errors import NotExactError
 from prunedbpe.types import BYTE_COUNT, UInt32Array
 

@@ -15,8 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, PrunedBPEError, SettingsError
 from prunedbpe.export.native import IMPORTED_FORMAT, SETTINGS_FILE
 from prunedbpe.export.paper import read_paper_files, write_paper_files

@@ -15,8 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.byte_alphabet import from_byte_alphabet, to_byte_alphabet
 from prunedbpe.errors import MissingExtraError, SettingsError
 from prunedbpe.integrations.segments import Segment, cut_at_added_tokens

@@ -198,13 +198,13 @@ class Checkpointer:
     ) -> None:
         self._save = save
         self._every_seconds = every_seconds
-        self._at = sorted(at)
+        self.at = sorted(at)
         self._saved_at = time.monotonic()
         self._saved_count = 0
 
     def __call__(self, learner: Learner) -> None:
         """Save if it is time."""
-        reached = any(self._saved_count < size <= len(learner) for size in self._at)
+        reached = any(self._saved_count < size <= len(learner) for size in self.at)
         if reached or time.monotonic() - self._saved_at >= self._every_seconds:
             self.save(learner.merges)
 

@@ -7,19 +7,15 @@ and Ctrl-C without a single callback, and lets reallocation look at exposure bet
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
-from dataclasses import replace
-
-import numpy as np
+from collections.abc import Callable, Collection
 
 from prunedbpe import _core
+from prunedbpe.arrays import np
 from prunedbpe.count import ChunkCounts
 from prunedbpe.errors import SettingsError
 from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.progress import SILENT, Progress
 from prunedbpe.threads import thread_count
-from prunedbpe.types import UInt32Array
 
 PARALLEL_FROM = 1 << 7
 """A merge with fewer occurrences is not worth sharing, even with threads that are awake."""
@@ -37,6 +33,7 @@ class Learner:
         progress: Who watches.
         parallel_from: Occurrences from which on a merge is shared between threads; 0 shares all.
         after_step: Called after every step, for instance to write a checkpoint.
+        stop_at: Merge counts at which a step ends.
 
     >>> learner = Learner(ChunkCounts.from_mapping({b"hat": 3, b"that": 2}))
     >>> learner.reach(2)
@@ -54,33 +51,25 @@ class Learner:
         progress: Progress = SILENT,
         parallel_from: int = PARALLEL_FROM,
         after_step: Callable[[Learner], None] | None = None,
+        stop_at: Collection[int] = (),
     ) -> None:
         if merges is not None and merges.counts_digest != counts.digest:
             raise SettingsError(
                 "the merges were learned on other chunk counts than the ones given",
                 hint="to see what they do on another corpus, use replay",
             )
-        pairs = np.zeros((0, 2), np.uint32) if merges is None else merges.pairs
-        self._native = _core_learner(counts, pairs, thread_count(threads), parallel_from)
-        if merges is None:
-            none = np.zeros(0, np.int64)
-            merges = MergeTable(
-                pairs=pairs,
-                frequencies=none,
-                applied=Applied(counts.byte_counts, none),
-                pretokenizer=counts.pretokenizer,
-                corpus=counts.corpus,
-                counts_digest=counts.digest,
-            )
+        self._native = _core_learner(counts, merges, thread_count(threads), parallel_from)
+        self._counts = counts
         self._given = merges
         self._progress = progress
         self._after_step = after_step
+        self._stop_at = stop_at
         self._learned = 0
-        self._exhausted = merges.exhausted
+        self._exhausted = merges is not None and merges.exhausted
 
     def __len__(self) -> int:
         """Merges known so far."""
-        return len(self._given) + self._learned
+        return (0 if self._given is None else len(self._given)) + self._learned
 
     @property
     def exhausted(self) -> bool:
@@ -95,22 +84,20 @@ class Learner:
     @property
     def merges(self) -> MergeTable:
         """All merges known so far."""
-        pairs, frequencies, applied = self._native.learned(0)
-        given = self._given
-        if len(frequencies):
-            given = MergeTable(
-                pairs=np.concatenate([given.pairs, pairs.reshape(-1, 2)]),
-                frequencies=np.concatenate([given.frequencies, frequencies]),
-                applied=Applied(
-                    given.applied.byte_counts,
-                    np.concatenate([given.applied.replacements, applied]),
-                ),
-                pretokenizer=given.pretokenizer,
-                corpus=given.corpus,
-                counts_digest=given.counts_digest,
-            )
-        # Also when nothing was learned: that there is nothing left is worth remembering.
-        return replace(given, exhausted=self._exhausted)
+        pairs, frequencies, replacements = self._native.learned()
+        if self._given is not None:
+            pairs = np.concatenate([self._given.pairs, pairs])
+            frequencies = np.concatenate([self._given.frequencies, frequencies])
+            replacements = np.concatenate([self._given.applied.replacements, replacements])
+        return MergeTable(
+            pairs=pairs,
+            frequencies=frequencies,
+            applied=Applied(self._counts.byte_counts_column, replacements),
+            pretokenizer=self._counts.pretokenizer,
+            corpus=self._counts.corpus,
+            counts_digest=self._counts.digest,
+            exhausted=self._exhausted,
+        )
 
     def reach(self, merge_count: int) -> int:
         """Learn until ``merge_count`` merges are known, or no pair is left that occurs twice.
@@ -121,15 +108,11 @@ class Learner:
         if len(self) >= merge_count or self._exhausted:
             return len(self)
         with self._progress.task("Learning", total=merge_count - len(self), unit="merges") as task:
-            step = 16
             while len(self) < merge_count and not self._exhausted:
-                wanted = min(step, merge_count - len(self))
-                started = time.perf_counter()
-                learned = self._native.advance(wanted)
+                stop = min([merge_count, *(size for size in self._stop_at if size > len(self))])
+                learned = self._native.advance(stop - len(self), _STEP_SECONDS)
                 self._learned += learned
-                self._exhausted = learned < wanted
-                # Early merges replace millions of pairs, late ones a handful.
-                step = step * 2 if time.perf_counter() - started < _STEP_SECONDS / 2 else step
+                self._exhausted = self._native.exhausted
                 task.advance(learned)
                 if self._after_step is not None:
                     self._after_step(self)
@@ -137,20 +120,19 @@ class Learner:
 
 
 def _core_learner(
-    counts: ChunkCounts, pairs: UInt32Array, threads: int, parallel_from: int
+    counts: ChunkCounts, merges: MergeTable | None, threads: int, parallel_from: int
 ) -> _core.Learner:
     """Lay out the corpus; meanwhile, if there is more than one thread, work out its identity."""
 
     def identify() -> None:
-        _ = counts.digest, counts.byte_counts  # kept by the table, for whoever asks next
+        _ = counts.digest, counts.byte_counts_column  # kept by the table, for whoever asks next
 
     other = threading.Thread(target=identify)
     if threads != 1:
         other.start()
     try:
-        return _core.Learner(
-            counts.data, counts.offsets, counts.counts, pairs, threads, parallel_from
-        )
+        pairs = None if merges is None else merges.column("pairs")
+        return _core.Learner(*counts.columns[:3], pairs, threads, parallel_from)
     finally:
         if threads != 1:
             other.join()
@@ -202,7 +184,5 @@ def replay(merges: MergeTable, counts: ChunkCounts, *, threads: int | None = Non
             f"the counts are of chunks of {counts.pretokenizer.describe()}",
             hint="count the corpus with the pretokenizer of the merges",
         )
-    replacements = _core.replay(
-        merges.pairs, counts.data, counts.offsets, counts.counts, thread_count(threads)
-    )
-    return Applied(counts.byte_counts, replacements)
+    replacements = _core.replay(merges.column("pairs"), *counts.columns[:3], thread_count(threads))
+    return Applied(counts.byte_counts_column, replacements)

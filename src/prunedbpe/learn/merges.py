@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
+from prunedbpe import _core
+from prunedbpe.arrays import Columns, np
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.errors import FormatError
 from prunedbpe.files import naming
@@ -25,7 +25,7 @@ FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Applied:
+class Applied(Columns, arrays=("byte_counts", "replacements")):
     """How one corpus is rewritten by a merge list, step by step.
 
     Attributes:
@@ -37,7 +37,7 @@ class Applied:
     replacements: Int64Array
 
     def __len__(self) -> int:
-        return len(self.replacements)
+        return len(self.column("replacements"))
 
     @property
     def total_bytes(self) -> int:
@@ -46,7 +46,7 @@ class Applied:
 
 
 @dataclass(frozen=True, eq=False)
-class MergeTable:
+class MergeTable(Columns, arrays=("pairs", "frequencies")):
     """Learned merges in training order.
 
     Attributes:
@@ -68,32 +68,34 @@ class MergeTable:
     exhausted: bool = False
 
     def __post_init__(self) -> None:
-        count = len(self.pairs)
-        if len(self.frequencies) != count or len(self.applied) != count:
+        pairs, frequencies = self.column("pairs"), self.column("frequencies")
+        replacements = self.applied.column("replacements")
+        if not len(pairs) == len(frequencies) == len(replacements):
             raise FormatError(
-                f"{count} merges with {len(self.frequencies)} frequencies "
-                f"and {len(self.applied)} applied counts"
+                f"{len(pairs)} merges with {len(frequencies)} frequencies "
+                f"and {len(replacements)} applied counts"
             )
-        if len(self.applied.byte_counts) != BYTE_COUNT:
-            raise FormatError(f"counts of {len(self.applied.byte_counts)} bytes, not {BYTE_COUNT}")
-        negative = np.flatnonzero((self.frequencies < 0) | (self.applied.replacements < 0))
-        if len(negative):
-            raise FormatError(f"merge {int(negative[0])} has a negative frequency or applied count")
-        bad = np.flatnonzero(self.pairs.max(axis=1, initial=0) >= self.ranks)
-        if len(bad):
-            i = int(bad[0])
+        byte_counts = self.applied.column("byte_counts")
+        if len(byte_counts) != BYTE_COUNT:
+            raise FormatError(f"counts of {len(byte_counts)} bytes, not {BYTE_COUNT}")
+        wrong = _core.find_wrong_merge(pairs, frequencies, replacements)
+        if wrong is None:
+            return
+        i, name = wrong
+        if name == "pair":
             raise FormatError(
                 f"merge {i} (rank {BYTE_COUNT + i}) is made of {self.pairs[i].tolist()}, "
                 "but both must be lower ranks"
             )
+        raise FormatError(f"merge {i} has a negative {name}")
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return len(self.column("pairs"))
 
     @property
     def ranks(self) -> Int64Array:
         """The rank each merge makes."""
-        return np.arange(BYTE_COUNT, BYTE_COUNT + len(self.pairs))
+        return np.arange(BYTE_COUNT, BYTE_COUNT + len(self))
 
     @cached_property
     def token_bytes(self) -> list[bytes]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.baselines import Selection, learn_picky, scaffold, standard, trim
 from prunedbpe.count import ChunkCounts
 from prunedbpe.errors import InsufficientCandidatesError

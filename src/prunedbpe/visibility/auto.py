@@ -17,17 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from prunedbpe import _core
+from prunedbpe.arrays import np
 from prunedbpe.count import ChunkCounts, SourceCounts
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.learn import Applied, MergeTable, replay
-from prunedbpe.types import BYTE_COUNT, BoolArray, Settings
+from prunedbpe.types import BYTE_COUNT, BoolArray, FloatArray, Settings
 from prunedbpe.visibility.exposure import encoded_length, exposure, total_tokens
 from prunedbpe.visibility.prune import Threshold
 from prunedbpe.visibility.reallocate import Extend, check_cap, hidden_by_threshold, reallocate
-from prunedbpe.visibility.spread import FloatArray, effective_sources, replay_sources
+from prunedbpe.visibility.spread import effective_sources, replay_sources
 
 CANDIDATE_RATIO = 1.6
 """Merges retained by default, per required one."""

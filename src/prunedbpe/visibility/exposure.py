@@ -14,8 +14,7 @@ Proofs are in ``docs/concepts/algebra.md``.
 
 from __future__ import annotations
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.learn.merges import Applied
 from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array, UInt32Array
 

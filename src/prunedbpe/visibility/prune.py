@@ -10,11 +10,9 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prunedbpe.arrays import np
 from prunedbpe.errors import SettingsError
-from prunedbpe.types import BYTE_COUNT, Int64Array, Visibility
+from prunedbpe.types import BYTE_COUNT, ByteArray, Int64Array, Visibility
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ def required_tokens(vocab_size: int, special_tokens: tuple[str, ...]) -> int:
     return required
 
 
-def decide_visibility(exposures: Int64Array, required: int, min_exposure: int) -> NDArray[np.uint8]:
+def decide_visibility(exposures: Int64Array, required: int, min_exposure: int) -> ByteArray:
     """Scan learned tokens in merge order until ``required`` are visible.
 
     Args:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.learn.merges import MergeTable
 from prunedbpe.types import BYTE_COUNT, BoolArray, Visibility

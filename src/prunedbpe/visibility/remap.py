@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-import numpy as np
-
+from prunedbpe.arrays import np
 from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array, UInt32Array
 
 

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prunedbpe.arrays import np
 from prunedbpe.count import SourceCounts
 from prunedbpe.learn import replay
 from prunedbpe.learn.merges import Applied, MergeTable
-from prunedbpe.types import UInt32Array
+from prunedbpe.types import FloatArray, UInt32Array
 from prunedbpe.visibility.exposure import exposure
-
-FloatArray = NDArray[np.float64]
 
 
 def effective_sources(
