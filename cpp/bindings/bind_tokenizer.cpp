@@ -211,14 +211,18 @@ void bind_tokenizer(nb::module_& module) {
     module.def(
         "format_vocabulary_lines",
         [](std::int64_t first_id, SpanArray children, InputArray<std::int64_t> ranks, InputArray<std::uint8_t> bytes,
-           SpanArray spans, nb::bytes texts) {
-            const std::string lines = prunedbpe::format_vocabulary_lines(
-                first_id, {children.data(), children.size()}, as_span(ranks), as_text(bytes),
-                {spans.data(), spans.size()}, {texts.c_str(), texts.size()});
+           SpanArray spans) {
+            std::string lines;
+            {
+                nb::gil_scoped_release release;
+                lines = prunedbpe::format_vocabulary_lines(
+                    first_id, {children.data(), children.size()}, as_span(ranks), as_text(bytes),
+                    {spans.data(), spans.size()}, [](char32_t c) { return Py_UNICODE_ISPRINTABLE(c) != 0; });
+            }
             return nb::bytes(lines.data(), lines.size());
         },
-        "first_id"_a, "children"_a, "ranks"_a, "bytes"_a, "spans"_a, "texts"_a,
-        "A vocabulary file: ids from first_id on, children, tokens by their spans or the lines of texts, ranks.");
+        "first_id"_a, "children"_a, "ranks"_a, "bytes"_a, "spans"_a,
+        "A vocabulary file: ids from first_id on, children, tokens by their spans, ranks.");
     module.def(
         "spell",
         [](PairArray merges) {

@@ -92,9 +92,9 @@ def read_vocabulary_lines(text: Annotated[NDArray[numpy.uint8], dict(shape=(None
     Lefts, rights, ranks, bytes and offsets of a vocabulary file, or None where a line is unusual.
     """
 
-def format_vocabulary_lines(first_id: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], ranks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], spans: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], texts: bytes) -> bytes:
+def format_vocabulary_lines(first_id: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], ranks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], spans: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> bytes:
     """
-    A vocabulary file: ids from first_id on, children, tokens by their spans or the lines of texts, ranks.
+    A vocabulary file: ids from first_id on, children, tokens by their spans, ranks.
     """
 
 def spell(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple:

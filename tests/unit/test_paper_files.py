@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from implementations import native_vocabulary
 
-from prunedbpe import ChunkCounts, Tokenizer, learn, prune
+from prunedbpe import ChunkCounts, Tokenizer, _core, learn, prune
 from prunedbpe.errors import FormatError
 from prunedbpe.export.paper import read_paper_files, token_repr
 
@@ -75,6 +78,35 @@ def test_third_column_of_a_whole_vocabulary(tmp_path):
     columns = [line.split("\t")[2] for line in lines]
     assert columns == [token_repr(string) for string in merges.token_bytes]
     assert len(columns) > 256 + len(chunks)
+
+
+def columns_of(strings):
+    """The third column as native code writes it."""
+    ends = np.cumsum([len(string) for string in strings])
+    spans = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1)
+    children, ranks = np.full((len(strings), 2), -1), np.full(len(strings), -1)
+    flat = np.frombuffer(b"".join(strings), np.uint8)
+    lines = _core.format_vocabulary_lines(0, children, ranks, flat, spans)
+    return [line.split("\t")[2] for line in lines.decode().split("\n")[:-1]]
+
+
+def test_third_column_of_every_character():
+    characters = [chr(i).encode() for i in range(0x110000) if not 0xD800 <= i < 0xE000]
+    assert columns_of(characters) == [token_repr(string) for string in characters]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(min_size=1, max_size=6),
+            st.text("a'\"\\ é\xa0中\u2028😀\U000e0001\x7f", min_size=1, max_size=6).map(str.encode),
+        ),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_third_column_of_any_bytes(strings):
+    assert columns_of(strings) == [token_repr(string) for string in strings]
 
 
 def replace_line(folder: Path, name: str, number: int, line: str | None) -> None:

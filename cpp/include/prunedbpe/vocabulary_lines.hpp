@@ -25,11 +25,14 @@ struct VocabularyLines {
 /// then the caller reads again with care, to accept what is unusual and to name what is wrong.
 std::optional<VocabularyLines> read_vocabulary_lines(std::string_view text, std::int64_t first_id);
 
-/// Writes such lines, with ids from `first_id` on. `children` and `spans` have two numbers for each line. A token is
-/// quoted as bytes [begin, end) of `bytes`; where its span is negative, its column is the next line of `texts`.
+/// Does Python print the character as it is? Up to its own version of Unicode.
+using IsPrintable = bool (*)(char32_t character);
+
+/// Writes such lines, with ids from `first_id` on. `children` and `spans` have two numbers for each line; a token is
+/// bytes [begin, end) of `bytes`.
 std::string format_vocabulary_lines(std::int64_t first_id, std::span<const std::int64_t> children,
                                     std::span<const std::int64_t> ranks, std::string_view bytes,
-                                    std::span<const std::int64_t> spans, std::string_view texts);
+                                    std::span<const std::int64_t> spans, IsPrintable is_printable);
 
 /// The bytes of every rank, flat, as in VocabularyLines. Parts must have lower ranks than their token.
 struct Spelled {

@@ -7,6 +7,7 @@
 
 #include "prunedbpe/text.hpp"
 #include "tokenizer/expansions.hpp"
+#include "tokenizer/python_repr.hpp"
 
 namespace prunedbpe {
 namespace {
@@ -138,12 +139,12 @@ std::optional<VocabularyLines> read_vocabulary_lines(std::string_view text, std:
 
 std::string format_vocabulary_lines(std::int64_t first_id, std::span<const std::int64_t> children,
                                     std::span<const std::int64_t> ranks, std::string_view bytes,
-                                    std::span<const std::int64_t> spans, std::string_view texts) {
+                                    std::span<const std::int64_t> spans, IsPrintable is_printable) {
     if (children.size() != 2 * ranks.size() || spans.size() != children.size()) {
         throw std::invalid_argument("every line needs two children, a rank and a span");
     }
     std::string lines;
-    lines.reserve(texts.size() + ranks.size() * 48);
+    lines.reserve(ranks.size() * 48);
     const auto add_number = [&](std::int64_t number) {
         char digits[20];
         lines.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
@@ -155,17 +156,9 @@ std::string format_vocabulary_lines(std::int64_t first_id, std::span<const std::
         lines += ", ";
         add_number(children[2 * i + 1]);
         lines += ")\t";
-        if (spans[2 * i] < 0) {
-            const std::string_view text = texts.substr(0, texts.find('\n'));
-            texts.remove_prefix(std::min(text.size() + 1, texts.size()));
-            lines += text;
-        } else {
-            const auto begin = static_cast<std::size_t>(spans[2 * i]), end = static_cast<std::size_t>(spans[2 * i + 1]);
-            if (end < begin || end > bytes.size()) throw std::out_of_range("a span reaches beyond the bytes");
-            lines += '\'';
-            lines += bytes.substr(begin, end - begin);
-            lines += '\'';
-        }
+        const auto begin = static_cast<std::size_t>(spans[2 * i]), end = static_cast<std::size_t>(spans[2 * i + 1]);
+        if (end < begin || end > bytes.size()) throw std::out_of_range("a span reaches beyond the bytes");
+        append_repr(lines, bytes.substr(begin, end - begin), is_printable);
         lines += '\t';
         add_number(ranks[i]);
         lines += '\n';

@@ -15,7 +15,6 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -24,7 +23,7 @@ from prunedbpe import _core
 from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.files import atomic_write
-from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array
+from prunedbpe.types import BYTE_COUNT
 from prunedbpe.vocabulary import UnreachableTokenError, Vocabulary
 
 VISIBLE_FILE = "vocab.txt"
@@ -36,69 +35,30 @@ _LINE = re.compile(r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d
 
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
     """Write both files into ``folder``."""
-    flat, offsets = vocabulary.spelled
-    is_simple = np.logical_and.reduceat(_is_simple()[flat], offsets[:-1])
-    others = np.flatnonzero(~is_simple)
-    texts = dict(zip(others.tolist(), _reprs(vocabulary, others), strict=True))
     # By rank, with the special tokens behind the last.
-    learned = slice(BYTE_COUNT, len(vocabulary.visible))
-    places = range(
-        len(vocabulary.visible), len(vocabulary.visible) + len(vocabulary.special_tokens)
-    )
-    for place, text in zip(places, vocabulary.special_tokens, strict=True):
-        texts[place] = token_repr(text.encode())
+    flat, offsets = vocabulary.spelled
+    special = [text.encode() for text in vocabulary.special_tokens]
+    flat = np.concatenate([flat, np.frombuffer(b"".join(special), np.uint8)])
+    ends = np.cumsum([len(text) for text in special], dtype=np.int64) + offsets[-1]
+    offsets = np.concatenate([offsets, ends])
     ids = np.concatenate([vocabulary.token_ids, np.fromiter(vocabulary.special_ids.values(), int)])
-    children, spans = np.full((2, len(ids), 2), -1, np.int64)
+    learned = slice(BYTE_COUNT, len(vocabulary.visible))
+    children = np.full((len(ids), 2), -1, np.int64)
     children[learned] = vocabulary.token_ids[vocabulary.pairs]
     ranks = np.full(len(ids), -1, np.int64)
     ranks[learned] = np.arange(learned.start, learned.stop)
-    spans[: len(is_simple)][is_simple] = np.stack([offsets[:-1], offsets[1:]], axis=1)[is_simple]
+    spans = np.stack([offsets[:-1], offsets[1:]], axis=1)
     order = np.argsort(ids)
     folder.mkdir(parents=True, exist_ok=True)
     for name, first_id, part in (
         (VISIBLE_FILE, 0, order[: vocabulary.vocab_size]),
         (INTERNAL_FILE, vocabulary.vocab_size, order[vocabulary.vocab_size :]),
     ):
-        given = "\n".join([texts[place] for place in part[spans[part, 0] < 0].tolist()]).encode()
         lines = _core.format_vocabulary_lines(
-            first_id, children[part], ranks[part], flat, spans[part], given
+            first_id, children[part], ranks[part], flat, spans[part]
         )
         with atomic_write(folder / name) as file:
             file.write(lines)
-
-
-@cache
-def _is_plain() -> BoolArray:
-    """The bytes that a quoted text holds as they are, if it is UTF-8 and all of it is printable."""
-    plain = np.arange(256) >= ord(" ")
-    plain[[ord("'"), ord("\\")]] = False
-    return plain
-
-
-@cache
-def _is_simple() -> BoolArray:
-    """Of these, printable ASCII: quoting takes no thought."""
-    return _is_plain() & (np.arange(256) < 0x7F)
-
-
-def _reprs(vocabulary: Vocabulary, ranks: Int64Array) -> list[str]:
-    """The third column of some tokens: :func:`token_repr`, of nearly all of them in one call."""
-    flat, offsets = vocabulary.spelled
-    is_plain = np.logical_and.reduceat(_is_plain()[flat], offsets[:-1])[ranks].tolist()
-    data = flat.tobytes()
-    strings = [
-        data[begin:end]
-        for begin, end in zip(offsets[ranks].tolist(), offsets[ranks + 1].tolist(), strict=True)
-    ]
-    # One text with a line for each token, empty for those that are not plain. No line holds a quote
-    # or a backslash, so in its repr each backslash is an escape, and that of a line end is the end.
-    lines = [string if plain else b"" for string, plain in zip(strings, is_plain, strict=True)]
-    text = b"\n".join(lines).decode(errors="surrogateescape")
-    texts = repr(text).replace("\\n", "'\n'").split("\n")
-    for i, (string, plain) in enumerate(zip(strings, is_plain, strict=True)):
-        if not plain or "\\udc" in texts[i]:  # bytes that are not UTF-8 became lone surrogates
-            texts[i] = token_repr(string)
-    return texts
 
 
 def token_repr(string: bytes) -> str:
