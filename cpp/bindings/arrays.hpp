@@ -58,7 +58,8 @@ inline OutputRows<std::uint32_t> to_view(std::vector<prunedbpe::Merge>&& merges)
     return hand_over<OutputRows<std::uint32_t>>(std::move(merges));
 }
 
-inline OutputRows<std::int64_t> to_view(std::vector<prunedbpe::DocumentSpan>&& spans) {
+template <class Allocator>
+OutputRows<std::int64_t> to_view(std::vector<prunedbpe::DocumentSpan, Allocator>&& spans) {
     return hand_over<OutputRows<std::int64_t>>(std::move(spans));
 }
 

@@ -43,7 +43,7 @@ void bind_text(nb::module_& module) {
     module.def(
         "split_lines",
         [](const InputArray<std::uint8_t>& text) {
-            std::vector<prunedbpe::DocumentSpan> lines;
+            prunedbpe::HugeVector<prunedbpe::DocumentSpan> lines;
             {
                 nb::gil_scoped_release released;
                 lines = prunedbpe::split_lines(as_text(text));

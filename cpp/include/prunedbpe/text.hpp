@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "prunedbpe/huge_array.hpp"
 #include "prunedbpe/types.hpp"
 
 namespace prunedbpe {
@@ -22,6 +22,6 @@ std::int64_t find_invalid_utf8(std::string_view text, unsigned threads);
 
 /// The lines of `text` without their terminators ("\n" or "\r\n"); a lone "\r" is part of its line.
 /// Empty lines hold no text and are left out; a last line needs no terminator.
-std::vector<DocumentSpan> split_lines(std::string_view text);
+HugeVector<DocumentSpan> split_lines(std::string_view text);
 
 }  // namespace prunedbpe

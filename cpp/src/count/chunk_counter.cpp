@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "count/chunk_pipeline.hpp"
 #include "count/reduce_tables.hpp"
@@ -38,43 +39,49 @@ ChunkCounter::~ChunkCounter() = default;
 
 void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                                  std::span<const DocumentSpan> documents) {
-    // starts[i]: corpus position of document i; workers take runs of documents of equal bytes.
-    std::vector<std::int64_t> starts(documents.size() + 1);
-    starts[0] = position_;
-    for (std::size_t i = 0; i < documents.size(); ++i) {
-        starts[i + 1] = starts[i] + documents[i].end - documents[i].begin;
-    }
-    const auto batch_bytes = static_cast<std::size_t>(starts.back() - position_);
-    const unsigned workers = workers_->team.size();
-    const auto first_document_of = [&](std::size_t byte) {
-        return static_cast<std::size_t>(
-            std::lower_bound(starts.begin(), starts.end() - 1, position_ + static_cast<std::int64_t>(byte)) -
-            starts.begin());
+    // Each worker takes the documents that begin in its part of the text, and their position in the corpus.
+    struct Run {
+        std::span<const DocumentSpan> documents;
+        std::int64_t position;
     };
+    std::vector<Run> runs;
+    const auto text_end = static_cast<std::int64_t>(text.size());
+    const unsigned workers = workers_->team.size();
+    for (unsigned worker = 0; worker < workers; ++worker) {
+        const auto part_end = static_cast<std::int64_t>(part_of(text.size(), worker, workers).end);
+        const auto last = worker + 1 == workers
+                              ? documents.end()
+                              : std::lower_bound(documents.begin(), documents.end(), part_end,
+                                                 [](const DocumentSpan& d, std::int64_t at) { return d.begin < at; });
+        runs.push_back({{documents.begin(), last}, position_});
+        for (const DocumentSpan& document : runs.back().documents) {
+            if (document.begin < 0 || document.begin > document.end || document.end > text_end) {
+                throw std::out_of_range("a document reaches beyond the text");
+            }
+            position_ += document.end - document.begin;
+        }
+        documents = {last, documents.end()};
+    }
     workers_->team.run([&](unsigned worker) {
-        const Part part = part_of(batch_bytes, worker, workers);
         ChunkPipeline pipeline(workers_->tables[worker]);
-        const std::size_t last = worker + 1 == workers ? documents.size() : first_document_of(part.end);
         with_scanner(next, [&]<NextChunk next_chunk>() {
-            for (std::size_t i = first_document_of(part.begin); i < last; ++i) {
-                const std::string_view document = text.substr(
-                    static_cast<std::size_t>(documents[i].begin),
-                    static_cast<std::size_t>(documents[i].end - documents[i].begin));
-                const char* const begin = document.data();
-                const char* const end = begin + document.size();
+            std::int64_t position = runs[worker].position;
+            for (const DocumentSpan& document : runs[worker].documents) {
+                const char* const begin = text.data() + document.begin;
+                const char* const end = text.data() + document.end;
                 ChunkScanner<next_chunk> scanner(end);
                 for (const char* at = begin; at < end;) {
                     scanner.next(at).for_each_end([&](const char* stop) {
                         const std::string_view chunk(at, static_cast<std::size_t>(stop - at));
-                        pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, starts[i] + (at - begin));
+                        pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position + (at - begin));
                         at = stop;
                     });
                 }
+                position += document.end - document.begin;
             }
         });
         pipeline.flush();
     });
-    position_ = starts.back();
 }
 
 void ChunkCounter::add_chunks(std::string_view text, std::span<const std::int64_t> ends) {

@@ -145,19 +145,29 @@ std::int64_t find_invalid_utf8(std::string_view text, unsigned threads) {
     return first == found.end() ? -1 : *first;
 }
 
-std::vector<DocumentSpan> split_lines(std::string_view text) {
-    std::vector<DocumentSpan> lines;
+HugeVector<DocumentSpan> split_lines(std::string_view text) {
+    HugeVector<DocumentSpan> lines;
     std::size_t begin = 0;
-    while (begin < text.size()) {
-        const std::size_t newline = text.find('\n', begin);
-        const bool terminated = newline != std::string_view::npos;
-        std::size_t end = terminated ? newline : text.size();
-        if (terminated && end > begin && text[end - 1] == '\r') --end;
-        if (end > begin) {
-            lines.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)});
+    const auto add = [&](std::size_t end) {
+        if (end > begin) lines.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)});
+    };
+    const auto add_terminated = [&](std::size_t newline) {
+        add(newline > begin && text[newline - 1] == '\r' ? newline - 1 : newline);
+        begin = newline + 1;
+    };
+    std::size_t at = 0;
+#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
+    for (; at + 64 <= text.size(); at += 64) {
+        std::uint64_t newlines = bits_of_64(text.data() + at, [](SixteenBytes bytes) { return bytes.is('\n'); });
+        for (; newlines != 0; newlines &= newlines - 1) {
+            add_terminated(at + static_cast<std::size_t>(std::countr_zero(newlines)));
         }
-        begin = terminated ? newline + 1 : text.size();
     }
+#endif
+    for (; at < text.size(); ++at) {
+        if (text[at] == '\n') add_terminated(at);
+    }
+    add(text.size());
     return lines;
 }
 
