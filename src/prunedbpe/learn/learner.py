@@ -20,6 +20,9 @@ from prunedbpe.threads import thread_count
 PARALLEL_FROM = 1 << 7
 """A merge with fewer occurrences is not worth sharing, even with threads that are awake."""
 
+ALONE_BELOW = 3 << 19
+"""On fewer bytes of unique chunks, some 30 MB of English, one thread learns as fast as two."""
+
 _STEP_SECONDS = 0.1
 
 
@@ -31,7 +34,8 @@ class Learner:
         merges: Merges to go on from; they must have been learned on these very counts.
         threads: One per core by default. The result does not depend on it.
         progress: Who watches.
-        parallel_from: Occurrences from which on a merge is shared between threads; 0 shares all.
+        parallel_from: Occurrences from which on a merge is shared between threads; 0 shares all. By
+            default as many as make it worth while, and on little text none.
         after_step: Called after every step, for instance to write a checkpoint.
         stop_at: Merge counts at which a step ends.
 
@@ -49,7 +53,7 @@ class Learner:
         *,
         threads: int | None = None,
         progress: Progress = SILENT,
-        parallel_from: int = PARALLEL_FROM,
+        parallel_from: int | None = None,
         after_step: Callable[[Learner], None] | None = None,
         stop_at: Collection[int] = (),
     ) -> None:
@@ -120,19 +124,25 @@ class Learner:
 
 
 def _core_learner(
-    counts: ChunkCounts, merges: MergeTable | None, threads: int, parallel_from: int
+    counts: ChunkCounts, merges: MergeTable | None, threads: int, parallel_from: int | None
 ) -> _core.Learner:
     """Lay out the corpus; meanwhile, if there is more than one thread, work out its identity."""
 
     def identify() -> None:
         _ = counts.digest, counts.byte_counts_column  # kept by the table, for whoever asks next
 
+    data, offsets, occurrences, _ = counts.columns
+    pairs = None if merges is None else merges.column("pairs")
+    team = threads
+    if parallel_from is None:
+        parallel_from = PARALLEL_FROM
+        if len(data) < ALONE_BELOW:
+            team = 1
     other = threading.Thread(target=identify)
     if threads != 1:
         other.start()
     try:
-        pairs = None if merges is None else merges.column("pairs")
-        return _core.Learner(*counts.columns[:3], pairs, threads, parallel_from)
+        return _core.Learner(data, offsets, occurrences, pairs, team, parallel_from)
     finally:
         if threads != 1:
             other.join()
