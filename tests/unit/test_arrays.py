@@ -34,6 +34,12 @@ print(merges.pairs.tolist(), "numpy" in sys.modules)
     ], run.stderr
 
 
+def test_loading_a_tokenizer_does_not_wait_for_numpy() -> None:
+    program = "import sys; from prunedbpe import Tokenizer; print('numpy' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stdout == "True\n", run.stderr
+
+
 def test_a_column_becomes_an_array_once() -> None:
     counts = prunedbpe.count(iter(TEXTS))
     assert isinstance(counts.column("counts"), memoryview)
