@@ -54,7 +54,7 @@ class _ArrayField:
 class Columns:
     """Base of a dataclass whose fields named in ``arrays`` may be given as memoryviews."""
 
-    def __init_subclass__(cls, arrays: tuple[str, ...]) -> None:
+    def __init_subclass__(cls, arrays: tuple[str, ...] = ()) -> None:
         for name in arrays:
             setattr(cls, name, _ArrayField(name))
 
