@@ -139,6 +139,17 @@ CASE("position pool: lists of all sizes never overlap, and are used again") {
     CHECK_EQUAL(pool.memory(), memory);
 }
 
+CASE("position pool: a large list that is free serves smaller ones, large and small") {
+    PositionPool pool;
+    Position* const large = pool.allocate(1 << 20);
+    const std::size_t memory = pool.memory();
+    pool.release(large, 1 << 20);
+    CHECK(pool.allocate(1 << 18) == large);
+    for (int i = 0; i < 10; ++i) pool.allocate(1 << 15);
+    for (int i = 0; i < 1000; ++i) pool.allocate(200);
+    CHECK_EQUAL(pool.memory(), memory);
+}
+
 CASE("pair order: higher frequency first, then the first occurrence; total") {
     const std::vector<QueueEntry> entries{{5, 9, 0}, {4, 1, 1}, {4, 2, 2}, {std::int64_t{1} << 40, 3, 3}};
     CHECK(merges_before(entries[3], entries[0]));

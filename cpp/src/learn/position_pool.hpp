@@ -4,10 +4,9 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
+#include <iterator>
+#include <map>
 #include <vector>
 
 #include "learn/flat_corpus.hpp"
@@ -17,7 +16,8 @@ namespace prunedbpe {
 
 /// Lists are cut from slabs by size class, four classes for each power of two, and freed lists are
 /// used again; a general allocator would spend as much on its own headers as on a typical list. Lists
-/// too large for a slab come from the system and go back to it at once.
+/// too large for a slab have memory of their own. Learning frees them early and never needs as large
+/// ones again, so they become slabs: memory from the system would have to be cleared first.
 class PositionPool {
 public:
     PositionPool() = default;
@@ -25,29 +25,20 @@ public:
     PositionPool& operator=(const PositionPool&) = delete;
 
     Position* allocate(std::uint32_t count) {
-        if (count > largest_pooled) {
-            auto* list = static_cast<Position*>(std::malloc(std::size_t{count} * sizeof(Position)));
-            if (list == nullptr) throw std::bad_alloc();
-            large_memory_ += std::size_t{count} * sizeof(Position);
-            return list;
-        }
+        if (count > largest_pooled) return allocate_large(count);
         const SizeClass size_class = class_of(count);
         if (Position* list = free_[size_class.index]; list != nullptr) {
             std::memcpy(&free_[size_class.index], list, sizeof(Position*));
             return list;
         }
-        if (slab_left_ < size_class.capacity) {
-            slabs_.push_back(make_huge_array<Position>(slab_size));
-            slab_left_ = slab_size;
-        }
+        if (slab_left_ < size_class.capacity) start_slab();
         slab_left_ -= size_class.capacity;
-        return slabs_.back().get() + slab_left_;
+        return slab_ + slab_left_;
     }
 
     void release(Position* list, std::uint32_t count) {
         if (count > largest_pooled) {
-            std::free(list);
-            large_memory_ -= std::size_t{count} * sizeof(Position);
+            spare_.emplace(count, list);
             return;
         }
         // A free list is a chain through the lists' own first eight bytes.
@@ -56,14 +47,16 @@ public:
         free_[size_class.index] = list;
     }
 
-    /// Frees the slabs with all lists in them. Lists too large for a slab must have been released.
+    /// Frees the memory of all lists.
     void clear() {
         free_.fill(nullptr);
-        slabs_.clear();
+        spare_.clear();
+        blocks_.clear();
         slab_left_ = 0;
+        size_ = 0;
     }
 
-    std::size_t memory() const { return slabs_.size() * slab_size * sizeof(Position) + large_memory_; }
+    std::size_t memory() const { return size_ * sizeof(Position); }
 
 private:
     static constexpr std::uint32_t slab_size = 1 << 19;
@@ -82,10 +75,40 @@ private:
         return {2 + power * 4 + steps - 5, steps << power};
     }
 
+    /// The smallest spare list that is large enough; what is left of it stays spare.
+    Position* allocate_large(std::uint32_t count) {
+        const auto found = spare_.lower_bound(count);
+        if (found == spare_.end()) return take_block(count);
+        const auto [size, list] = *found;
+        spare_.erase(found);
+        if (size - count > largest_pooled) spare_.emplace(size - count, list + count);
+        return list;
+    }
+
+    void start_slab() {
+        if (spare_.empty()) {
+            slab_ = take_block(slab_size);
+            slab_left_ = slab_size;
+            return;
+        }
+        const auto largest = std::prev(spare_.end());
+        slab_ = largest->second;
+        slab_left_ = largest->first;
+        spare_.erase(largest);
+    }
+
+    Position* take_block(std::uint32_t size) {
+        blocks_.push_back(make_huge_array<Position>(size));
+        size_ += size;
+        return blocks_.back().get();
+    }
+
     std::array<Position*, 64> free_{};
-    std::vector<HugeArray<Position>> slabs_;
-    std::uint32_t slab_left_ = 0;
-    std::size_t large_memory_ = 0;
+    std::multimap<std::uint32_t, Position*> spare_;  // by size, each larger than any list of a slab
+    Position* slab_ = nullptr;
+    std::uint32_t slab_left_ = 0;  // lists are cut from its end
+    std::vector<HugeArray<Position>> blocks_;
+    std::size_t size_ = 0;  // of all blocks
 };
 
 }  // namespace prunedbpe
