@@ -113,3 +113,15 @@ def test_no_colour_into_a_file_and_none_against_no_color(cli, monkeypatch):
     assert "\x1b" not in cli("trian", code=2).err
     monkeypatch.delenv("NO_COLOR")
     assert "\x1b[" in cli("trian", code=2).err
+
+
+@pytest.mark.parametrize("was_there", [False, True])
+def test_a_command_that_fails_leaves_no_empty_folder(tmp_path, was_there):
+    text, output = tmp_path / "a.txt", tmp_path / "tok"
+    text.write_text("to be or not to be", encoding="utf-8")
+    if was_there:
+        output.mkdir()
+    command = [sys.executable, "-m", "prunedbpe", "train", str(text), "-o", str(output)]
+    ended = subprocess.run([*command, "--vocab-size", "10"], capture_output=True, text=True)
+    assert "no room" in ended.stderr
+    assert output.exists() == was_there

@@ -6,6 +6,8 @@ written once. Nothing heavy is imported here before an option is used.
 
 from __future__ import annotations
 
+import atexit
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -181,7 +183,15 @@ def prepare_folder(folder: Path) -> None:
     """Make the output folder now: nobody wants to learn after hours that it cannot be made."""
     if folder.exists() and not folder.is_dir():
         raise SettingsError(f"{folder}: a file is in the way", hint="give another output folder")
-    folder.mkdir(parents=True, exist_ok=True)
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        atexit.register(_remove_if_empty, folder)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    """A command that fails leaves no folder behind that was made for its output."""
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def prepare_file(path: Path) -> None:
