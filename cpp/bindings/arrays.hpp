@@ -1,4 +1,4 @@
-// The one way results leave the core: a vector moves into an array that owns it.
+// The one way results leave the core: a vector moves into an array or a memoryview that owns it.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -63,12 +63,7 @@ OutputRows<std::int64_t> to_view(std::vector<prunedbpe::DocumentSpan, Allocator>
     return hand_over<OutputRows<std::int64_t>>(std::move(spans));
 }
 
-inline std::optional<std::pair<std::size_t, const char*>> to_pair(const std::optional<prunedbpe::WrongRow>& wrong) {
-    if (!wrong) return std::nullopt;
-    return std::pair{wrong->row, wrong->what};
-}
-
-/// The same for ids.
+/// Ids, which are no vector.
 inline OutputArray<std::uint32_t> to_array(prunedbpe::IdBuffer&& ids) {
     const std::size_t size = ids.size();
     std::uint32_t* const owned = ids.release().release();
@@ -92,6 +87,11 @@ inline nb::object to_id_array(prunedbpe::IdBuffer&& ids) {
     std::memcpy(memory.buf, ids.data(), ids.size() * sizeof(std::uint32_t));
     PyBuffer_Release(&memory);
     return array;
+}
+
+inline std::optional<std::pair<std::size_t, const char*>> to_pair(const std::optional<prunedbpe::WrongRow>& wrong) {
+    if (!wrong) return std::nullopt;
+    return std::pair{wrong->row, wrong->what};
 }
 
 template <class T>

@@ -22,7 +22,7 @@ nb::tuple finish(ChunkCounter& counter) {
 }
 
 OutputView<std::int64_t> count_bytes(InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
-                                      InputArray<std::int64_t> counts) {
+                                     InputArray<std::int64_t> counts) {
     std::vector<std::int64_t> totals;
     {
         nb::gil_scoped_release release;  // the borrowed arrays live as long as the call

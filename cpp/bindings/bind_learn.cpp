@@ -12,14 +12,9 @@ using prunedbpe::Learner;
 
 namespace {
 
-template <class T>
-OutputView<T> copied(std::span<const T> values) {
-    return to_view(std::vector<T>(values.begin(), values.end()));
-}
-
 nb::tuple learned(const Learner& learner) {
-    return nb::make_tuple(to_view(std::vector(learner.merges().begin(), learner.merges().end())),
-                          copied(learner.frequencies()), copied(learner.applied()));
+    const auto copy = [](auto values) { return to_view(std::vector(values.begin(), values.end())); };
+    return nb::make_tuple(copy(learner.merges()), copy(learner.frequencies()), copy(learner.applied()));
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ void bind_text(nb::module_& module) {
             return prunedbpe::find_invalid_utf8(as_text(text), threads);
         },
         nb::arg("text"), nb::arg("threads") = 1,
-        nb::sig("def find_invalid_utf8(text: typing_extensions.Buffer, threads: int = 1) -> int"),
+        nb::sig("def find_invalid_utf8(text: typing_extensions.Buffer | numpy.typing.NDArray[numpy.uint8], "
+                "threads: int = 1) -> int"),
         "Offset of the first sequence that is not UTF-8, or -1.");
     module.def(
         "split_lines",

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
@@ -191,7 +192,7 @@ class PickyEncoder:
 def make_room(size: int) -> memoryview:
     """Memory for a text in huge pages, holding anything."""
 
-def find_invalid_utf8(text: Buffer, threads: int = 1) -> int:
+def find_invalid_utf8(text: Buffer | numpy.typing.NDArray[numpy.uint8], threads: int = 1) -> int:
     """Offset of the first sequence that is not UTF-8, or -1."""
 
 def split_lines(text: Buffer) -> memoryview:

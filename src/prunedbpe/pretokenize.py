@@ -235,7 +235,7 @@ def pretokenize(text: str, pretokenizer: str | Pretokenizer = "paper") -> list[s
 
 
 def _unknown_name(name: str) -> SettingsError:
-    import difflib  # takes longer to import than counting a megabyte
+    import difflib  # for a mistake alone
 
     close = difflib.get_close_matches(name, BUILTIN_PRETOKENIZERS, n=1)
     return SettingsError(

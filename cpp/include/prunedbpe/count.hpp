@@ -54,7 +54,8 @@ public:
     explicit ChunkCounter(unsigned threads);
     ~ChunkCounter();
 
-    /// Cuts the documents of a batch and counts their chunks; the batch follows what came before.
+    /// Cuts the documents of a batch, which are in the order of the text, and counts their chunks; the batch follows
+    /// what came before.
     void add_documents(NextChunk next, std::string_view text, std::span<const DocumentSpan> documents);
 
     /// Counts chunks cut by somebody else: chunk i of `text` ends at `ends[i]`, they cover `text`.

@@ -16,8 +16,8 @@ namespace prunedbpe {
 
 /// Lists are cut from slabs by size class, four classes for each power of two, and freed lists are
 /// used again; a general allocator would spend as much on its own headers as on a typical list. Lists
-/// too large for a slab have memory of their own. Learning frees them early and never needs as large
-/// ones again, so they become slabs: memory from the system would have to be cleared first.
+/// too large for a slab have memory of their own. Learning frees them early and then needs smaller ones,
+/// which are cut from them: memory from the system would have to be cleared first.
 class PositionPool {
 public:
     PositionPool() = default;
@@ -75,7 +75,7 @@ private:
         return {2 + power * 4 + steps - 5, steps << power};
     }
 
-    /// The smallest spare list that is large enough; what is left of it stays spare.
+    /// From the smallest spare list that is large enough; what is left of it stays spare, unless it is little.
     Position* allocate_large(std::uint32_t count) {
         const auto found = spare_.lower_bound(count);
         if (found == spare_.end()) return take_block(count);

@@ -181,11 +181,12 @@ def parse_shard(text: str) -> Shard:
 
 def prepare_folder(folder: Path) -> None:
     """Make the output folder now: nobody wants to learn after hours that it cannot be made."""
-    if folder.exists() and not folder.is_dir():
+    if folder.is_dir():
+        return
+    if folder.exists():
         raise SettingsError(f"{folder}: a file is in the way", hint="give another output folder")
-    if not folder.exists():
-        folder.mkdir(parents=True)
-        atexit.register(_remove_if_empty, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    atexit.register(_remove_if_empty, folder)
 
 
 def _remove_if_empty(folder: Path) -> None:

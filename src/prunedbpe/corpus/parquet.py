@@ -119,11 +119,11 @@ def _check_text(file: CorpusFile, data: ByteArray, spans: Int64Array, first_row:
         return
     # All rows at once: valid together, and none begins inside a character.
     together = data[spans[0, 0] : spans[-1, 1]]
-    if find_invalid_utf8(together.data) < 0 and not np.any((data[spans[:, 0]] & 0xC0) == 0x80):
+    if find_invalid_utf8(together) < 0 and not np.any((data[spans[:, 0]] & 0xC0) == 0x80):
         return
     # One by one: what lies under a null is not text and may be anything.
     for begin, end in spans.tolist():
-        if find_invalid_utf8(data[begin:end].data) >= 0:
+        if find_invalid_utf8(data[begin:end]) >= 0:
             raise CorpusError(
                 f"{file.source}: a text in or after row {first_row} is not UTF-8",
                 hint="the file is damaged, or holds bytes in a text column: write it anew",

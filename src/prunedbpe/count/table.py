@@ -128,7 +128,7 @@ class ChunkCounts(Columns, arrays=("data", "offsets", "counts", "first_positions
         """Bytes of the corpus: the length of its segmentation before any merge."""
         return int(np.diff(self.offsets) @ self.counts)
 
-    @cached_property
+    @property
     def byte_counts(self) -> Int64Array:
         """How often each of the 256 bytes occurs in the corpus."""
         return np.asarray(self.byte_counts_column)

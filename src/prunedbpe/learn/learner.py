@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
+from typing import Any
 
 from prunedbpe import _core
 from prunedbpe.arrays import np
@@ -63,13 +64,18 @@ class Learner:
                 hint="to see what they do on another corpus, use replay",
             )
         self._native = _core_learner(counts, merges, thread_count(threads), parallel_from)
-        self._counts = counts
         self._given = merges
+        # Not the counts themselves, which may be large: native code has made its own of them.
+        self._byte_counts = counts.byte_counts_column
+        self._about: dict[str, Any] = {
+            "pretokenizer": counts.pretokenizer if merges is None else merges.pretokenizer,
+            "corpus": counts.corpus if merges is None else merges.corpus,
+            "counts_digest": counts.digest,
+        }
         self._progress = progress
         self._after_step = after_step
         self._stop_at = stop_at
         self._learned = 0
-        self._exhausted = merges is not None and merges.exhausted
 
     def __len__(self) -> int:
         """Merges known so far."""
@@ -78,7 +84,8 @@ class Learner:
     @property
     def exhausted(self) -> bool:
         """Whether no pair is left that occurs twice."""
-        return self._exhausted
+        given = self._given is not None and self._given.exhausted
+        return given or self._native.exhausted
 
     @property
     def memory(self) -> int:
@@ -96,11 +103,9 @@ class Learner:
         return MergeTable(
             pairs=pairs,
             frequencies=frequencies,
-            applied=Applied(self._counts.byte_counts_column, replacements),
-            pretokenizer=self._counts.pretokenizer,
-            corpus=self._counts.corpus,
-            counts_digest=self._counts.digest,
-            exhausted=self._exhausted,
+            applied=Applied(self._byte_counts, replacements),
+            exhausted=self.exhausted,
+            **self._about,
         )
 
     def reach(self, merge_count: int) -> int:
@@ -109,14 +114,13 @@ class Learner:
         Returns:
             How many merges are known now.
         """
-        if len(self) >= merge_count or self._exhausted:
+        if len(self) >= merge_count or self.exhausted:
             return len(self)
         with self._progress.task("Learning", total=merge_count - len(self), unit="merges") as task:
-            while len(self) < merge_count and not self._exhausted:
+            while len(self) < merge_count and not self.exhausted:
                 stop = min([merge_count, *(size for size in self._stop_at if size > len(self))])
                 learned = self._native.advance(stop - len(self), _STEP_SECONDS)
                 self._learned += learned
-                self._exhausted = self._native.exhausted
                 task.advance(learned)
                 if self._after_step is not None:
                     self._after_step(self)
