@@ -56,6 +56,8 @@ struct PaddedKey {
         return key;
     }
 
+    std::size_t size() const { return words[word_count - 1] >> 56; }
+
     /// 1 if they are the same, else 0: as a number, because nobody shall branch on it.
     unsigned equals(const PaddedKey& other) const {
 #if defined(__SSE2__)

@@ -9,6 +9,7 @@
 #include "prunedbpe/tokenizer.hpp"
 #include "tokenizer/backtracking.hpp"
 #include "tokenizer/expansions.hpp"
+#include "tokenizer/lane_merger.hpp"
 #include "tokenizer/workspace.hpp"
 #include "util/worker_team.hpp"
 
@@ -19,6 +20,7 @@ struct Encoder::Parts {
         : lookup(merges),
           expansions(lists.ids, lists.offsets),
           backtracker(lookup, merges, expansions),
+          lane_merger(merges, expansions),
           next(scanner),
           encode_text(find_loop(scanner)) {}
 
@@ -113,13 +115,14 @@ struct Encoder::Parts {
     /// A chunk that is not among the short ones seen before.
     void append_new(const Group::Chunk& chunk, const char* stop, const char* end, Workspace& work, IdBuffer& ids) const {
         const std::string_view bytes(chunk.at, static_cast<std::size_t>(stop - chunk.at));
-        const auto split_and_keep = [&](auto& cache, auto& places, const auto& key) {
-            const std::size_t before = ids.size();
-            backtracker.encode(bytes, work.backtracking, ids);
-            cache.add(places, key, ids.span().subspan(before));
-        };
+        const std::size_t before = ids.size();
         if (chunk.places != nullptr) {
-            split_and_keep(work.short_chunks, *chunk.places, chunk.key);
+            if (const std::uint32_t* const id_end = lane_merger.encode(chunk.key, ids.room(LaneMerger::room))) {
+                ids.advance_to(id_end);
+            } else {
+                backtracker.encode(bytes, work.backtracking, ids);
+            }
+            work.short_chunks.add(*chunk.places, chunk.key, ids.span().subspan(before));
         } else if (chunk.long_places != nullptr) {
             const auto key = LongChunkCache::Key::of(bytes.data(), bytes.size(), end);
             LongChunkCache::Pair* const places = chunk.long_places;
@@ -127,7 +130,8 @@ struct Encoder::Parts {
             if (std::uint32_t* const id_end = places->copy(key, ids.room(LongChunkCache::most_ids))) {
                 ids.advance_to(id_end);
             } else {
-                split_and_keep(work.long_chunks, *places, key);
+                backtracker.encode(bytes, work.backtracking, ids);
+                work.long_chunks.add(*places, key, ids.span().subspan(before));
             }
         } else {
             backtracker.encode(bytes, work.backtracking, ids);
@@ -156,6 +160,7 @@ struct Encoder::Parts {
     MergeLookup lookup;
     Expansions expansions;
     Backtracker backtracker;
+    LaneMerger lane_merger;
     NextChunk next;
     EncodeText encode_text;
     mutable WorkspacePool workspaces;
