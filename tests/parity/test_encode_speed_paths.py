@@ -1,7 +1,8 @@
 """Every quick way of encoding gives what merging by rank gives.
 
-The encoder looks chunks up in a table of tokens and in a cache, and splits the rest from left to
-right with backtracking; texts reach it as Latin-1, UCS-2 or UCS-4. The oracle is the reference.
+The encoder looks chunks up in a cache, merges short new ones in vector registers, and splits the
+rest from left to right with backtracking; texts reach it as Latin-1, UCS-2 or UCS-4. The oracle is
+the reference.
 """
 
 from __future__ import annotations
@@ -117,6 +118,31 @@ def test_texts_that_have_broken_tokenizers(name):
         ]
         assert tokenizer.encode(text) == expected
         assert tokenizer.decode(expected) == text
+
+
+@pytest.mark.parametrize("last", [0xFF, 0xFFFF, 0x10FFFF])
+def test_every_width_of_a_string_is_read(last):
+    """Characters of one to four bytes in runs of any length; without merges an id is a byte."""
+    tokenizer = make_tokenizer({})
+    source = random.Random(last)
+    bounds = [(0, 0x80), (0x80, 0x800), (0x800, 0xD800), (0xE000, 0x10000), (0x10000, 0x110000)]
+    for _ in range(300):
+        text = chr(last)
+        for _ in range(source.randrange(12)):
+            low, high = source.choice(bounds)
+            if low <= last:
+                run = range(source.randrange(40))
+                text += "".join(chr(source.randrange(low, min(high, last + 1))) for _ in run)
+        assert tokenizer.encode(text) == list(text.encode())
+
+
+@pytest.mark.parametrize("place", range(0, 40, 3))
+@pytest.mark.parametrize("surrogate", ["\ud800", "\udbff", "\udc00", "\udfff"])
+def test_surrogates_are_found_among_many_characters(place, surrogate):
+    tokenizer = make_tokenizer({})
+    text = "xé中\ud7ff\ue000" * 8
+    with pytest.raises(PrunedBPEError, match=f"{ord(surrogate):X}"):
+        tokenizer.encode(text[:place] + surrogate + text[place:])
 
 
 def test_surrogates_are_named_wherever_they_stand():

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "util/utf8_writer.hpp"
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -97,7 +99,15 @@ std::string_view convert(const UnicodeText& text, std::size_t most_bytes, std::s
     const std::size_t room = text.length * most_bytes + 16;
     if (buffer.size() < room) buffer.resize(room);
     const auto* units = static_cast<const Unit*>(text.units);
-    const char* const stop = write_utf8(units, units + text.length, buffer.data());
+    const Unit* const end = units + text.length;
+    char* out = buffer.data();
+#ifdef PRUNEDBPE_AVX2
+    if constexpr (sizeof(Unit) == 2) {
+        static const bool is_quick = has_avx2();
+        if (is_quick && !write_utf8_by_eight(units, end, out)) throw LoneSurrogate();
+    }
+#endif
+    const char* const stop = write_utf8(units, end, out);
     return {buffer.data(), static_cast<std::size_t>(stop - buffer.data())};
 }
 
