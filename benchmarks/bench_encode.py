@@ -45,6 +45,7 @@ from competitors.encoders import ENCODERS, Files
 
 VOCAB_SIZE = 32_768
 OWN = "prunedbpe"
+JOBS = ("steady", "batch", "decode")
 SLICE = 32
 """Documents timed together in the steady pass. Of each slice the best of all rounds is taken: slow
 moments of a machine are shorter than a pass, and hit one library or another."""
@@ -69,6 +70,7 @@ def main() -> None:
     parser.add_argument("--vocab", type=Path, help="folder of an earlier run's vocabulary")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peer", action="append", help="default: all that are installed")
+    parser.add_argument("--job", action="append", choices=JOBS, help="default: all")
     parser.add_argument("--fill", action="store_true", help="put the tables into README.md")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -86,7 +88,7 @@ def main() -> None:
     rows: list[Row] = []
     for round_number in range(arguments.rounds):
         for text in texts:
-            for job in ("steady", "batch", "decode"):
+            for job in arguments.job or JOBS:
                 for name in names:
                     row = child(job, folder, name, text=text)
                     rows.append({**row, "round": round_number})
@@ -284,7 +286,8 @@ def report(rows: list[Row], texts: list[str], names: list[str]) -> str:
         best = sum(min(rounds) for rounds in slices)
         return [row["rate"] for row in found] + ([found[0]["megabytes"] / best] if best else [])
 
-    columns = [(job, text) for job in ("steady", "batch", "decode") for text in texts]
+    measured = {row["job"] for row in rows}
+    columns = [(job, text) for job in JOBS if job in measured for text in texts]
     lines = []
     for kind in ("list", "array"):
         members = [name for name in names if ENCODERS[name].kind == kind]

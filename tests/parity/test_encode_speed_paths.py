@@ -51,6 +51,17 @@ def test_long_chunks_are_merged_by_rank(counts, text):
     assert tokenizer.encode(text) == encode_plainly(tokenizer, text.encode())
 
 
+@given(
+    st.dictionaries(st.integers(2, 16), st.integers(1, 50), min_size=1, max_size=8),
+    st.lists(st.integers(1, 90), min_size=1, max_size=6),
+)
+def test_long_runs_of_one_letter_are_merged_by_rank(runs, lengths):
+    """Tokens of many lengths, most of which nothing may follow: a way back at every token."""
+    tokenizer = make_tokenizer({b"a" * length: count for length, count in runs.items()})
+    text = "b".join("a" * length for length in [70, *lengths])
+    assert tokenizer.encode(text) == encode_plainly(tokenizer, text.encode())
+
+
 @given(st.lists(texts(), min_size=1, max_size=6), texts())
 def test_any_text_twice(documents, text):
     """The second time from the cache, and alike in whatever way the text is stored."""

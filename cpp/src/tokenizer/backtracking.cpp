@@ -59,9 +59,48 @@ Backtracker::Backtracker(const MergeLookup& lookup, std::span<const Merge> merge
     tokens_.push_back({});
 }
 
+/// Whether two tokens may stand side by side, looked at again each time.
+class Backtracker::AskAlways {
+public:
+    explicit AskAlways(const Backtracker& backtracker) : adjacency_(backtracker.adjacency_) {}
+    bool allow(std::uint32_t left, std::uint32_t right) const { return adjacency_.allows(left, right); }
+    /// The next token to try where `right`, or something longer, may not follow.
+    std::uint32_t next_try(std::uint32_t, std::uint32_t right) const { return right; }
+
+private:
+    const Adjacency& adjacency_;
+};
+
+/// The same with a memory.
+class Backtracker::AskOnce {
+public:
+    AskOnce(const Backtracker& backtracker, Followers& followers)
+        : adjacency_(backtracker.adjacency_), tokens_(backtracker.tokens_) {
+        if (followers.entries.empty()) followers.entries.resize(std::size_t{1} << Followers::bits);
+        entries_ = followers.entries.data();
+    }
+    bool allow(std::uint32_t left, std::uint32_t right) const { return next_try(left, right) == right; }
+    std::uint32_t next_try(std::uint32_t left, std::uint32_t right) const {
+        const bool is_begin = left == tokens_.size() - 1;
+        if (is_begin || right == TokenTrie::none) return right;
+        const std::uint64_t pair = std::uint64_t{left} << 32 | right;
+        Followers::Entry& entry = entries_[hash_key(pair) >> (64 - Followers::bits)];
+        if (entry.pair != pair) {
+            while (right != TokenTrie::none && !adjacency_.allows(left, right)) right = tokens_[right].shorter;
+            entry = {pair, right};
+        }
+        return entry.longest;
+    }
+
+private:
+    const Adjacency& adjacency_;
+    const std::vector<Token>& tokens_;
+    Followers::Entry* entries_;
+};
+
 std::uint32_t* Backtracker::encode_short(std::string_view chunk, std::uint32_t* out) const {
     FewRanks ranks;
-    split(chunk, FewDeadEnds{}, ranks);
+    split(chunk, FewDeadEnds{}, ranks, AskAlways(*this));
     for (std::size_t i = 0; i < ranks.count; ++i) {
         const std::uint32_t id = tokens_[ranks.ranks[i]].id;
         if (id != internal) [[likely]] {
@@ -80,7 +119,7 @@ void Backtracker::encode(std::string_view chunk, Scratch& scratch, IdBuffer& ids
     }
     ManyRanks ranks{ids};
     scratch.dead_ends.assign(chunk.size() / 64 + 1, 0);
-    split(chunk, ManyDeadEnds{scratch.dead_ends.data()}, ranks);
+    split(chunk, ManyDeadEnds{scratch.dead_ends.data()}, ranks, AskOnce(*this, scratch.followers));
     // Ranks become ids where they stand, unless one of them is internal: then behind a copy of the rest.
     for (std::size_t i = ranks.before; i < ids.size(); ++i) {
         const std::uint32_t id = tokens_[ids.data()[i]].id;
@@ -94,8 +133,8 @@ void Backtracker::encode(std::string_view chunk, Scratch& scratch, IdBuffer& ids
     }
 }
 
-template <class DeadEnds, class Ranks>
-void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks) const {
+template <class DeadEnds, class Ranks, class Neighbours>
+void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks, Neighbours neighbours) const {
     const char* const begin = chunk.data();
     const char* const end = begin + chunk.size();
     const char* at = begin;
@@ -108,7 +147,7 @@ void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks
         const Token& token = tokens[match.rank];
         const bool is_dead_end = dead_ends[static_cast<std::size_t>(at - begin) + match.length];
         const bool is_sure = tokens[last].signature.surely_allows(token.signature) & !is_dead_end;
-        if (is_sure || (!is_dead_end && adjacency_.allows(last, match.rank))) {
+        if (is_sure || (!is_dead_end && neighbours.allow(last, match.rank))) {
             ranks.push(match.rank);
             at += match.length;
             if (at == end) return;
@@ -116,7 +155,7 @@ void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks
             match = trie_.longest(at, end);
             continue;
         }
-        match.rank = token.shorter;
+        match.rank = neighbours.next_try(last, token.shorter);
         while (match.rank == TokenTrie::none) {
             // No token may follow here: take the last one back and go on with the next shorter one.
             if (ranks.is_empty()) throw std::logic_error("a token of the vocabulary can never appear");
