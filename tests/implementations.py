@@ -1,8 +1,8 @@
 """The implementations of one behaviour, side by side: plain Python and native with several threads.
 
 A test takes an implementation as a parameter and knows only these functions, so that what holds for
-one is asked of all. Native learning shares even the smallest merge between threads here; with the
-usual limit a small corpus would never leave the path of one thread.
+one is asked of all. Native learning splits merges of a few occurrences between threads here, and does
+only smaller ones several at a time; with the usual limit a small corpus would never be split.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from prunedbpe.reference import Learned, Pair, PrunedVocabulary
 
 NATIVE_THREADS = (1, 2, 7)
 """One, as many as any machine has, and a number that divides nothing well."""
+
+SPLIT_FROM = 3
+"""Occurrences from which on a merge is split between threads."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,13 @@ class Native:
     ) -> Learned:
         table = ChunkCounts.from_mapping(counts)
         given = self.merge_table(table, merges) if merges else None
-        learner = Learner(table, given, threads=self.threads, parallel_from=0)
+        learner = Learner(table, given, threads=self.threads, split_from=SPLIT_FROM)
         learner.reach(merge_count)
         return learned_of(learner.merges)
 
     def merge_table(self, counts: ChunkCounts, merges: Sequence[Pair]) -> MergeTable:
         """A checkpoint after these merges, as learning them would have left it."""
-        learner = Learner(counts, threads=self.threads, parallel_from=0)
+        learner = Learner(counts, threads=self.threads, split_from=SPLIT_FROM)
         learner.reach(len(merges))
         found = learner.merges
         assert learned_of(found).merges == list(merges)

@@ -27,14 +27,14 @@ void bind_learn(nb::module_& module) {
             "__init__",
             [](Learner* self, InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
                InputArray<std::int64_t> counts, const std::optional<PairArray>& merges, unsigned threads,
-               std::size_t parallel_from, std::size_t whole_below) {
+               std::size_t split_from, bool share_always, std::size_t whole_below) {
                 std::span<const prunedbpe::Merge> known;
                 if (merges) known = as_merges(*merges);
                 new (self) Learner({as_span(bytes), as_span(offsets), as_span(counts), {}}, known, threads,
-                                   parallel_from, whole_below);
+                                   {split_from, share_always}, whole_below);
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "merges"_a.none(), "threads"_a, "parallel_from"_a,
-            "whole_below"_a = std::size_t{1} << 20, without_gil)
+            "bytes"_a, "offsets"_a, "counts"_a, "merges"_a.none(), "threads"_a, "split_from"_a,
+            "share_always"_a, "whole_below"_a = std::size_t{1} << 20, without_gil)
         .def("advance", &Learner::advance, "merge_count"_a, "seconds"_a, without_gil,
              "Learn up to this many more merges, or for about so long; returns how many were learned.")
         .def_prop_ro("exhausted", &Learner::is_exhausted, "Whether no pair was left that occurs twice.")

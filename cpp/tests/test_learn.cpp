@@ -20,6 +20,8 @@ void check_same(const Learner& learner, const plain::Learned& expected, std::siz
     CHECK_EQUAL(copy(learner.applied()), copy<std::int64_t>(expected.applied, begin));
 }
 
+constexpr std::size_t never = std::size_t{1} << 30;
+
 }  // namespace
 
 CASE("learner: against the definition, with any number of threads") {
@@ -28,10 +30,30 @@ CASE("learner: against the definition, with any number of threads") {
         const plain::Corpus corpus = plain::random_corpus(random);
         const plain::Learned expected = plain::learn(corpus, 40);
         for (const unsigned threads : {1u, 2u, 3u}) {
-            Learner learner(corpus.view(), {}, threads, 0);
-            CHECK_EQUAL(learner.advance(40), expected.merges.size());
+            for (const std::size_t split_from : {std::size_t{0}, 1 + random.below(6), never}) {
+                Learner learner(corpus.view(), {}, threads, {split_from, true});
+                CHECK_EQUAL(learner.advance(40), expected.merges.size());
+                check_same(learner, expected);
+                CHECK(learner.memory() > 0);
+            }
+        }
+    }
+}
+
+CASE("learner: many merges that have nothing to do with each other, and some that have") {
+    check::Random random(15);
+    for (int round = 0; round < 60; ++round) {
+        // Pairs of many letters, some of them side by side, most of them equally frequent.
+        plain::Corpus corpus;
+        for (std::size_t i = 20 + random.below(40); i > 0; --i) {
+            corpus.add(random.word("abcdefghijklmnopqrstuvwxyz", 2 + random.below(10)),
+                       static_cast<std::int64_t>(1 + random.below(3)));
+        }
+        const plain::Learned expected = plain::learn(corpus, 200);
+        for (const unsigned threads : {1u, 2u, 3u}) {
+            Learner learner(corpus.view(), {}, threads, {never, true});
+            CHECK_EQUAL(learner.advance(200), expected.merges.size());
             check_same(learner, expected);
-            CHECK(learner.memory() > 0);
         }
     }
 }
@@ -43,7 +65,8 @@ CASE("learner: in steps, and resumed from any merge") {
         const plain::Learned expected = plain::learn(corpus, 30);
         const std::size_t stop = random.below(expected.merges.size() + 1);
         for (const unsigned threads : {1u, 3u}) {
-            Learner resumed(corpus.view(), std::span(expected.merges).first(stop), threads, 0);
+            const std::size_t split_from = random.below(2) == 0 ? 0 : never;
+            Learner resumed(corpus.view(), std::span(expected.merges).first(stop), threads, {split_from, true});
             std::size_t learned = 0;
             while (const std::size_t step = resumed.advance(std::min<std::size_t>(3, 30 - stop - learned))) {
                 learned += step;
@@ -59,32 +82,22 @@ CASE("learner: by time, at least one merge at a time") {
     for (int round = 0; round < 50; ++round) {
         const plain::Corpus corpus = plain::random_corpus(random);
         const plain::Learned expected = plain::learn(corpus, 1000);
-        Learner learner(corpus.view(), {}, 2, 0);
+        Learner learner(corpus.view(), {}, 2, {random.below(2) == 0 ? 0 : never, true});
         while (!learner.is_exhausted()) {
             const std::size_t known = learner.merges().size();
-            CHECK_EQUAL(learner.advance(1000, 0.0), std::size_t{known < expected.merges.size()});
+            CHECK_EQUAL(learner.advance(1000, 0.0) > 0, known < expected.merges.size());
         }
         check_same(learner, expected);
     }
 }
 
-CASE("learner: merges of few occurrences stay with one thread") {
-    check::Random random(12);
-    for (int round = 0; round < 100; ++round) {
-        const plain::Corpus corpus = plain::random_corpus(random);
-        Learner learner(corpus.view(), {}, 2, 1 + random.below(6));  // some merges shared, some not
-        learner.advance(40);
-        check_same(learner, plain::learn(corpus, 40));
-    }
-}
-
 CASE("learner: nothing to learn") {
     for (const unsigned threads : {1u, 3u}) {
-        CHECK_EQUAL(Learner(plain::Corpus{}.view(), {}, threads, 0).advance(5), std::size_t{0});
+        CHECK_EQUAL(Learner(plain::Corpus{}.view(), {}, threads, {0, true}).advance(5), std::size_t{0});
         plain::Corpus corpus;
         corpus.add("a", 100);
         corpus.add("bc", 1);
-        Learner learner(corpus.view(), {}, threads, 0);
+        Learner learner(corpus.view(), {}, threads, {0, true});
         CHECK_EQUAL(learner.advance(5), std::size_t{0});
         CHECK_EQUAL(learner.advance(5), std::size_t{0});
     }

@@ -56,7 +56,7 @@ def count_bytes(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
 class Learner:
     """Learns merges step by step; one owner."""
 
-    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)] | None, threads: int, parallel_from: int, whole_below: int = 1048576) -> None: ...
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)] | None, threads: int, split_from: int, share_always: bool, whole_below: int = 1048576) -> None: ...
 
     def advance(self, merge_count: int, seconds: float) -> int:
         """

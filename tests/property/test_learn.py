@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from implementations import NATIVE, NATIVE_THREADS, Native, learned_of
+from implementations import NATIVE, NATIVE_THREADS, SPLIT_FROM, Native, learned_of
 from strategies import byte_chunk_counts, chunk_counts
 
 import prunedbpe
@@ -22,6 +22,7 @@ corpora = st.one_of(
     chunk_counts(b"ab"),
     chunk_counts(b"abc", max_chunks=12),
     chunk_counts(b"ab", max_chunks=3, max_size=60),
+    chunk_counts(b"abcdefghijkl", max_chunks=12),
     byte_chunk_counts(),
     huge,
 )
@@ -37,7 +38,7 @@ def test_native_equals_plain_python(native, counts):
 @every_native
 @given(counts=corpora, first=st.integers(0, 30), second=st.integers(0, 30))
 def test_steps_do_not_matter(native, counts, first, second):
-    learner = Learner(ChunkCounts.from_mapping(counts), threads=native.threads, parallel_from=0)
+    learner = Learner(ChunkCounts.from_mapping(counts), threads=native.threads, split_from=SPLIT_FROM)
     for merge_count in (first, second, 40):
         learner.reach(merge_count)
     assert learned_of(learner.merges) == learn(counts, 40)
@@ -49,7 +50,7 @@ def test_interrupted_and_resumed(native, counts, stop, tmp_path_factory):
     table = ChunkCounts.from_mapping(counts)
     path = tmp_path_factory.getbasetemp() / f"resumed-{native.threads}.parquet"
     prunedbpe.learn(table, stop).save(path)
-    resumed = Learner(table, MergeTable.load(path), threads=native.threads, parallel_from=0)
+    resumed = Learner(table, MergeTable.load(path), threads=native.threads, split_from=SPLIT_FROM)
     assert len(resumed) <= stop
     resumed.reach(40)
     whole = prunedbpe.learn(table, 40)
@@ -61,7 +62,7 @@ def test_interrupted_after_every_merge(counts, threads):
     table = ChunkCounts.from_mapping(counts)
     merges = None
     for merge_count in range(1, 12):
-        learner = Learner(table, merges, threads=threads, parallel_from=0)
+        learner = Learner(table, merges, threads=threads, split_from=SPLIT_FROM)
         learner.reach(merge_count)
         merges = learner.merges
     assert learned_of(merges) == learn(counts, 11)

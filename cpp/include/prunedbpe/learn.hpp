@@ -19,13 +19,18 @@ namespace prunedbpe {
 
 class Learner {
 public:
+    /// How threads share the work; the result is the same.
+    struct Sharing {
+        std::size_t split_from;  ///< a merge of so many occurrences is split, smaller ones are done several at a time
+        bool always = false;     ///< also if that takes longer, because threads sleep or are kept from running
+    };
+
     /// Lays out the corpus, already merged by `merges`: a learner that has learned them itself would
-    /// be in the same state. `threads` 0 means one per core; a merge with fewer than `parallel_from`
-    /// occurrences is done by one of them, 0 shares all. A corpus of fewer than `whole_below` bytes of
+    /// be in the same state. `threads` 0 means one per core. A corpus of fewer than `whole_below` bytes of
     /// unique chunks is indexed whole, a larger one down to a falling frequency; the result is the same.
     /// Copies what it needs of `counts`. Throws std::length_error beyond 2^32 bytes of unique chunks.
-    Learner(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads,
-            std::size_t parallel_from, std::size_t whole_below = std::size_t{1} << 20);
+    Learner(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads, const Sharing& sharing,
+            std::size_t whole_below = std::size_t{1} << 20);
     ~Learner();
 
     /// Learns up to `merge_count` more merges; returns how many. Fewer if no pair is left that occurs twice, or after

@@ -1,10 +1,11 @@
 #include "prunedbpe/learn.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <utility>
 
 #include "learn/flat_corpus.hpp"
+#include "learn/merge_batch.hpp"
 #include "learn/neighbour_tally.hpp"
 #include "learn/pair_index.hpp"
 #include "learn/settlement.hpp"
@@ -16,49 +17,80 @@ namespace {
 /// How far ahead in an occurrence list the slots are fetched: occurrences are far apart in memory.
 constexpr std::uint32_t prefetch_distance = 24;
 
-/// How many times as many occurrences a merge must have to be shared with threads that sleep: waking
-/// them takes some fifty microseconds, and a system call.
-constexpr std::size_t waking_costs = 8;
+/// Threads that the system keeps from running are waited for if a merge has this many times as many occurrences as make
+/// it worth sharing.
+constexpr std::size_t long_job = 8;
+
+/// Merges of a batch for each thread. More are seldom independent, and fewer do not outweigh what it costs that all
+/// threads start and end a step together.
+constexpr std::size_t batch_share = 16;
 
 }  // namespace
 
 struct Learner::State {
-    State(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads,
-          std::size_t least_parallel, std::size_t whole_below)
+    State(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads, const Sharing& share,
+          std::size_t whole_below)
         : team(threads),
           corpus(counts, merges, team),
-          index(corpus, team, whole_below),
-          findings(team.size()),
-          settlements(team.size(), Settlement(team.size())),
-          parallel_from(least_parallel) {}
+          index(corpus, team, whole_below, batch_share),
+          batch(batch_share * team.size()),
+          places(team.size()),
+          findings(std::max<std::size_t>(team.size(), MergeBatch::most)),
+          settlements(team.size(), Settlement(findings.size())),
+          sharing(share) {}
 
-    /// Is the pair so frequent that sharing it saves time? A team that sleeps is not worth waking for little.
-    bool is_worth_sharing(const Pair& pair) const {
-        const std::size_t occurrences = pair.count - pair.head;
-        return team.size() > 1 && occurrences >= (team.is_prompt() ? parallel_from : parallel_from * waking_costs);
+    /// Does the next merges of the queue, one or more and `limit` at the most, and brings the index up to date. False if
+    /// no pair is left that is frequent enough.
+    bool advance(std::size_t limit);
+    /// A batch of one: its occurrences are shared by all threads.
+    void finish_single();
+    /// A batch of several: each is looked at by one thread.
+    void finish_several();
+
+    /// Runs a job of as many parts as there are workers: on all threads, or, while the system keeps them from running, on
+    /// one, unless it is a long job.
+    template <class Job>
+    void run(Job&& job) {
+        const Pair& first = batch.members()[0].merge.pair;
+        const bool is_long = first.count - first.head >= sharing.split_from * long_job;
+        if (team.size() > 1 && (is_long || sharing.always || !team.is_late())) {
+            team.run(job);
+        } else {
+            for (unsigned worker = 0; worker < team.size(); ++worker) job(worker);
+        }
     }
-    /// Replaces one part's occurrences of the pair's list, in ascending order.
-    void replace(const Replacement& merge, unsigned part, unsigned parts);
+
+    /// Looks at the occurrences of a part of the pair's list, in ascending order. `use` gets each that is to be replaced,
+    /// the place behind it and what stands there. It may replace it at once.
+    template <class Use>
+    void find(const Replacement& merge, Part part, NeighbourPlaces& lent, Findings& found, Use&& use) const;
+    /// A part of the pair's list, in whole chunks: occurrences of one chunk may overlap.
+    Part part_of_list(const Pair& pair, unsigned part) const;
     /// First occurrence at or after list place `at` that lies in another chunk than the one before.
     std::uint32_t chunk_border(const Pair& pair, std::uint32_t at) const;
-    /// Fills the lists of the pairs that the last merge has made.
-    void fill_lists(unsigned part) {
-        for (Settlement& settlement : settlements) settlement.hand_out_rooms(part, findings[part]);
-        findings[part].left.fill_lists();
-        findings[part].right.fill_lists();
+    /// Fills lists of new pairs with what was found; all shards are settled.
+    void fill_lists(std::size_t place) {
+        for (Settlement& settlement : settlements) settlement.hand_out_rooms(place, findings[place]);
+        findings[place].fill_lists();
+    }
+    void replace(const Replacement& merge, Position at) {
+        corpus.replace(at, merge.pair.left(), merge.pair.right(), merge.merged);
     }
 
     WorkerTeam team;
     FlatCorpus corpus;
     PairIndex index;
-    std::vector<Findings> findings;       // by part of the occurrences
+    MergeBatch batch;
+    std::vector<NeighbourPlaces> places;  // by worker
+    std::vector<Findings> findings;       // of the merges of a batch, or of the parts of a single one
     std::vector<Settlement> settlements;  // by shard of the index
-    std::size_t parallel_from;            // occurrences that make a merge worth sharing
+    Sharing sharing;
+    std::vector<Finished> finished;  // by the last `advance`
 };
 
-Learner::Learner(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads,
-                 std::size_t parallel_from, std::size_t whole_below)
-    : state_(std::make_unique<State>(counts, merges, threads, parallel_from, whole_below)) {}
+Learner::Learner(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads, const Sharing& sharing,
+                 std::size_t whole_below)
+    : state_(std::make_unique<State>(counts, merges, threads, sharing, whole_below)) {}
 
 Learner::~Learner() = default;
 
@@ -66,56 +98,85 @@ std::size_t Learner::advance(std::size_t merge_count, double seconds) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point started = Clock::now();
     const auto is_late = [&] { return std::chrono::duration<double>(Clock::now() - started).count() >= seconds; };
-    State& s = *state_;
-    std::size_t done = 0;
-    std::uint32_t unfilled = FlatCorpus::boundary;  // the token whose new pairs have empty lists yet
-    const auto fill_all = [&] {
-        for (unsigned part = 0; part < s.team.size(); ++part) s.fill_lists(part);
-        unfilled = FlatCorpus::boundary;
-    };
-    for (; done < merge_count && (done == 0 || !is_late()); ++done) {
-        // 1. The best pair becomes a token.
-        if (s.index.is_used_up()) fill_all();
-        PairShard* const shard = s.index.best_shard();
-        if (shard == nullptr) {
+    std::size_t count = 0;
+    while (count < merge_count && (count == 0 || !is_late())) {
+        if (!state_->advance(merge_count - count)) {
             is_exhausted_ = true;
             break;
         }
-        const Replacement merge{shard->pop_front(), s.corpus.rank_count()};
-        const Pair& pair = merge.pair;
-        s.corpus.add_rank(pair.left(), pair.right());
-        if (pair.left() == unfilled || pair.right() == unfilled) fill_all();
-
-        // 2. Replace its occurrences, and bring the pairs around it up to date.
-        if (s.is_worth_sharing(pair)) {
-            // What the merge before has left to do is done on the way: each step that all workers start
-            // and end together costs about a microsecond.
-            s.team.run([&](unsigned part) {
-                s.fill_lists(part);
-                s.findings[part].start(s.corpus.rank_count());
-                s.replace(merge, part, s.team.size());
-            });
-            s.team.run([&](unsigned place) {
-                s.settlements[place].settle(merge, s.findings, s.index, place);
-                s.index.shard(place).find_best(s.corpus);
-            });
-        } else {
-            fill_all();
-            s.findings[0].start(s.corpus.rank_count());
-            s.replace(merge, 0, 1);
-            s.settlements[0].settle_alone(merge, s.findings[0], s.index);
-            for (unsigned place = 0; place < s.team.size(); ++place) s.index.shard(place).find_best(s.corpus);
+        for (const auto& [merge, first, parts] : state_->finished) {
+            std::int64_t applied = 0;
+            for (std::size_t i = first; i < first + parts; ++i) applied += state_->findings[i].applied;
+            merges_.push_back({Rank{merge.pair.left()}, Rank{merge.pair.right()}});
+            frequencies_.push_back(merge.pair.frequency);
+            applied_.push_back(applied);
         }
-        unfilled = merge.merged;
-
-        std::int64_t applied = 0;
-        for (Findings& found : s.findings) applied += std::exchange(found.applied, 0);
-        merges_.push_back({Rank{pair.left()}, Rank{pair.right()}});
-        frequencies_.push_back(pair.frequency);
-        applied_.push_back(applied);
+        count += state_->finished.size();
     }
-    fill_all();
-    return done;
+    return count;
+}
+
+bool Learner::State::advance(std::size_t limit) {
+    if (index.best_shard() == nullptr) return false;
+    batch.plan(index, corpus, limit, sharing.split_from);
+    if (batch.members().size() == 1) {
+        finish_single();
+    } else {
+        finish_several();
+    }
+
+    // Fill the lists of new pairs, and find those that come next.
+    run([&](unsigned worker) {
+        for (const auto& [merge, first, count] : finished) {
+            for (std::size_t place = first; place < first + count; ++place) {
+                if (place % team.size() == worker) fill_lists(place);
+            }
+        }
+        index.find_best(worker);
+    });
+    return true;
+}
+
+void Learner::State::finish_single() {
+    const Replacement merge = batch.members()[0].merge;
+    finished = {{merge, 0, team.size()}};
+    corpus.add_rank(merge.pair.left(), merge.pair.right());
+    run([&](unsigned part) {
+        find(merge, part_of_list(merge.pair, part), places[part], findings[part],
+             [&](Position at, Position, std::uint32_t) { replace(merge, at); });
+    });
+    run([&](unsigned place) { settlements[place].settle(finished, findings, index, place); });
+}
+
+void Learner::State::finish_several() {
+    // 1. Look at the occurrences of all; the corpus stays as it is.
+    std::atomic<std::size_t> next_place{0};
+    run([&](unsigned worker) {
+        for (std::size_t place; (place = next_place.fetch_add(1)) < batch.members().size();) {
+            const Replacement& merge = batch.members()[place].merge;
+            Findings& found = findings[place];
+            found.occurrences.clear();
+            found.cut = MergeBatch::most;
+            found.worker = worker;
+            find(merge, {merge.pair.head, merge.pair.count}, places[worker], found,
+                 [&](Position at, Position behind, std::uint32_t rank) {
+                     found.occurrences.push_back(at);
+                     if (rank != FlatCorpus::boundary) batch.note_neighbour(found, place, corpus, behind, rank);
+                 });
+        }
+    });
+
+    // 2. Do those that may be done together.
+    batch.cut(findings);
+    finished.assign(batch.members().begin(), batch.members().end());
+    for (const Finished& one : finished) corpus.add_rank(one.merge.pair.left(), one.merge.pair.right());
+    run([&](unsigned worker) {
+        for (const Finished& one : finished) {
+            if (findings[one.first].worker != worker) continue;
+            for (const Position at : findings[one.first].occurrences) replace(one.merge, at);
+        }
+        settlements[worker].settle(finished, findings, index, worker);
+    });
 }
 
 std::optional<WrongRow> find_wrong_merge(std::span<const Merge> merges, std::span<const std::int64_t> frequencies,
@@ -128,15 +189,15 @@ std::optional<WrongRow> find_wrong_merge(std::span<const Merge> merges, std::spa
     return std::nullopt;
 }
 
-void Learner::State::replace(const Replacement& merge, unsigned part, unsigned parts) {
+template <class Use>
+void Learner::State::find(const Replacement& merge, Part part, NeighbourPlaces& lent, Findings& found, Use&& use) const {
     const std::uint32_t a = merge.pair.left(), b = merge.pair.right(), t = merge.merged;
-    const std::uint32_t merged_length = corpus.length(t);
+    const std::uint32_t merged_length = corpus.length(a) + corpus.length(b);
     const Position* const list = merge.pair.positions;
-    // Parts are runs of whole chunks: occurrences of one chunk may overlap.
-    const Part run = part_of(merge.pair.count - merge.pair.head, part, parts);
-    const std::uint32_t begin = chunk_border(merge.pair, merge.pair.head + static_cast<std::uint32_t>(run.begin));
-    const std::uint32_t end = chunk_border(merge.pair, merge.pair.head + static_cast<std::uint32_t>(run.end));
-    Findings& found = findings[part];
+    found.left.start(lent.left, t + 1);
+    found.right.start(lent.right, t + 1);
+    found.applied = found.rejoined = 0;
+    Position behind = 0;  // the last occurrence
     Position chunk_end = 0;
     std::int64_t chunk_weight = 0;
     const auto prefetch = [&](Position at) {
@@ -144,11 +205,11 @@ void Learner::State::replace(const Replacement& merge, unsigned part, unsigned p
         __builtin_prefetch(corpus.slot(at - 1), 1);
         __builtin_prefetch(corpus.slot(at + merged_length), 1);
     };
-    for (std::uint32_t i = begin; i < std::min(begin + prefetch_distance, end); ++i) prefetch(list[i]);
-    for (std::uint32_t i = begin; i < end; ++i) {
-        if (i + prefetch_distance < end) prefetch(list[i + prefetch_distance]);
+    for (std::size_t i = part.begin; i < std::min(part.begin + prefetch_distance, part.end); ++i) prefetch(list[i]);
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+        if (i + prefetch_distance < part.end) prefetch(list[i + prefetch_distance]);
         const Position at = list[i];
-        if (!corpus.holds(at, a, b)) continue;
+        if (at < behind || !corpus.holds(at, a, b)) continue;
         std::int64_t weight = corpus.small_weight_at(at);
         if (weight == 0) {
             if (at >= chunk_end) {
@@ -158,18 +219,30 @@ void Learner::State::replace(const Replacement& merge, unsigned part, unsigned p
             }
             weight = chunk_weight;
         }
-        const std::uint32_t left = corpus.left_of(at), right = corpus.rank_at(at + merged_length);
-        corpus.replace(at, a, b, t);
+        const bool follows_another = at == behind;
+        behind = at + merged_length;
+        const std::uint32_t left = corpus.left_of(at), right = corpus.rank_at(behind);
+        use(at, behind, right);
         found.applied += weight;
-        if (left == t) {
-            // "t a b" became "t t": the newest record on the right is that of "t a", made when the
+        if (follows_another) {
+            // "t a b" becomes "t t": the newest record on the right is that of "t a", made when the
             // first t was; no such pair is left here.
             found.right.take_back(weight);
             found.rejoined += weight;
+            found.left.add(t, at - merged_length, weight);
+        } else if (left != FlatCorpus::boundary) {
+            found.left.add(left, at - corpus.length(left), weight);
         }
-        if (left != FlatCorpus::boundary) found.left.add(left, at - corpus.length(left), weight);
         if (right != FlatCorpus::boundary) found.right.add(right, at, weight);
     }
+    found.left.finish();
+    found.right.finish();
+}
+
+Part Learner::State::part_of_list(const Pair& pair, unsigned part) const {
+    const Part run = part_of(pair.count - pair.head, part, team.size());
+    return {chunk_border(pair, pair.head + static_cast<std::uint32_t>(run.begin)),
+            chunk_border(pair, pair.head + static_cast<std::uint32_t>(run.end))};
 }
 
 std::uint32_t Learner::State::chunk_border(const Pair& pair, std::uint32_t at) const {
@@ -182,7 +255,7 @@ std::uint32_t Learner::State::chunk_border(const Pair& pair, std::uint32_t at) c
 
 std::size_t Learner::memory() const {
     std::size_t total = state_->corpus.memory() + state_->index.memory();
-    for (const Findings& found : state_->findings) total += found.left.memory() + found.right.memory();
+    for (const Findings& found : state_->findings) total += found.memory();
     return total;
 }
 

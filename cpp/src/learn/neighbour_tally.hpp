@@ -1,6 +1,7 @@
 // What one worker gathers on one side of a merge: which neighbours, how often, and where.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace prunedbpe {
 /// order of first occurrence: other workers read them in one go, not line by line across the caches.
 class NeighbourTally {
 public:
+    /// Where the sum of each neighbour is, by rank: its place + 1, or 0. As large as all ranks, so a worker has one and
+    /// lends it to one tally after the other; between two of them it is all zeros.
+    using Places = std::vector<std::uint32_t>;
+
     struct Sum {
         std::int64_t weight;
         Position* room;  // where `fill_lists` writes the occurrences; nullptr if nobody needs them
@@ -21,8 +26,16 @@ public:
         Position first;  // of the new pair
     };
 
-    void reserve_ranks(std::size_t rank_count) {
-        if (places_.size() < rank_count) places_.resize(rank_count + rank_count / 2);
+    /// Begins anew; ranks are below `rank_count`.
+    void start(Places& places, std::size_t rank_count) {
+        if (places.size() < rank_count) places.resize(rank_count + rank_count / 2);
+        places_ = places.data();
+        sums_.clear();
+        records_.clear();
+    }
+    /// All is added: the places serve another tally.
+    void finish() {
+        for (const Sum& sum : sums_) places_[sum.neighbour] = 0;
     }
 
     void add(std::uint32_t neighbour, Position position, std::int64_t weight) {
@@ -49,22 +62,22 @@ public:
     }
 
     const std::vector<Sum>& sums() const { return sums_; }
+    /// The largest weight of a neighbour.
+    std::int64_t largest() const {
+        std::int64_t weight = 0;
+        for (const Sum& sum : sums_) weight = std::max(weight, sum.weight);
+        return weight;
+    }
     void set_room(std::size_t sum, Position* room) { sums_[sum].room = room; }
 
-    /// Writes all records where they belong, and forgets everything.
+    /// Writes all records where they belong.
     void fill_lists() {
         for (const Record& record : records_) {
             if (Position*& room = sums_[record.sum].room) *room++ = record.position;
         }
-        for (const Sum& sum : sums_) places_[sum.neighbour] = 0;
-        sums_.clear();
-        records_.clear();
     }
 
-    std::size_t memory() const {
-        return places_.capacity() * sizeof(std::uint32_t) + sums_.capacity() * sizeof(Sum) +
-               records_.capacity() * sizeof(Record);
-    }
+    std::size_t memory() const { return sums_.capacity() * sizeof(Sum) + records_.capacity() * sizeof(Record); }
 
 private:
     struct Record {
@@ -72,9 +85,14 @@ private:
         Position position;  // of the new pair
     };
 
-    std::vector<std::uint32_t> places_;  // by neighbour rank: place in sums_ + 1, or 0
+    std::uint32_t* places_ = nullptr;
     std::vector<Sum> sums_;
     std::vector<Record> records_;
+};
+
+/// What a worker lends to the tallies of both sides.
+struct NeighbourPlaces {
+    NeighbourTally::Places left, right;
 };
 
 }  // namespace prunedbpe

@@ -14,8 +14,8 @@ constexpr std::int64_t floor_step = 4;
 
 }  // namespace
 
-PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below)
-    : corpus_(corpus), team_(team), shards_(team.size()) {
+PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below, std::size_t ready_count)
+    : corpus_(corpus), team_(team), ready_count_(ready_count), shards_(team.size()) {
     if (corpus.slot_count() < whole_below) floor_ = least_frequency;
     if (corpus.rank_count() == byte_count) {
         index_byte_pairs();
@@ -125,23 +125,28 @@ void PairIndex::keep_frequent(std::vector<Counter>& counters) {
 }
 
 void PairIndex::queue_counted() {
-    team_.run([&](unsigned shard) { shards_[shard].queue_counted(); });
+    team_.run([&](unsigned shard) {
+        shards_[shard].queue_counted();
+        find_best(shard);
+    });
 }
 
 PairShard* PairIndex::best_shard() {
     while (true) {
-        PairShard* best = nullptr;
-        for (PairShard& shard : shards_) {
-            if (shard.front() == nullptr) continue;
-            if (best == nullptr || merges_before(*shard.front(), *best->front())) best = &shard;
-        }
+        PairShard* const best = next_shard();
         if (best != nullptr || floor_ == least_frequency) return best;
         index_below();
     }
 }
 
-bool PairIndex::is_used_up() const {
-    return std::all_of(shards_.begin(), shards_.end(), [](const PairShard& s) { return s.front() == nullptr; });
+PairShard* PairIndex::next_shard() {
+    PairShard* best = nullptr;
+    for (PairShard& shard : shards_) {
+        if (shard.is_unsure()) return nullptr;
+        if (shard.front() == nullptr) continue;
+        if (best == nullptr || merges_before(*shard.front(), *best->front())) best = &shard;
+    }
+    return best;
 }
 
 std::size_t PairIndex::memory() const {

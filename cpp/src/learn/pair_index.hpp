@@ -25,16 +25,17 @@ inline constexpr std::int64_t least_frequency = 2;
 class PairIndex {
 public:
     /// Indexes the corpus as it stands; down to the least frequency at once if it has fewer slots than
-    /// `whole_below`, because reading again would cost more than it saves.
-    PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below);
+    /// `whole_below`, because reading again would cost more than it saves. Every shard keeps `ready_count` pairs ready.
+    PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below, std::size_t ready_count);
 
     /// The shard whose front is merged next, or nullptr when no pair is frequent enough. Every shard's
     /// `find_best` must have been called since its last change.
     PairShard* best_shard();
-    /// Is every pair merged that reaches the floor? Then `best_shard` will index the corpus anew.
-    bool is_used_up() const;
+    /// The shard whose front is merged after those that were taken; nullptr if that is not known yet.
+    PairShard* next_shard();
+    /// After a merge, for each shard.
+    void find_best(unsigned shard) { shards_[shard].find_best(corpus_, ready_count_); }
 
-    unsigned shard_count() const { return static_cast<unsigned>(shards_.size()); }
     unsigned shard_of(std::uint64_t key) const {
         // The pairs of one token with its neighbours must not all meet in one shard.
         const auto mixed = static_cast<std::uint32_t>((key >> 32) + key) * 0x9E3779B1u;
@@ -61,6 +62,7 @@ private:
 
     const FlatCorpus& corpus_;
     WorkerTeam& team_;
+    std::size_t ready_count_;
     std::int64_t floor_ = 0;  // pairs below are not in the index; 0: not chosen yet
     std::vector<PairShard> shards_;
 };

@@ -2,23 +2,47 @@
 
 namespace prunedbpe {
 
-void PairShard::find_best(const FlatCorpus& corpus) {
-    while (!queue_.empty()) {
-        const QueueEntry entry = queue_.front();
-        Pair& pair = pairs_[entry.pair];
-        // No occurrence was lost since the entry was made: its first position holds too.
-        if (pair.frequency == entry.frequency) return;
-        std::pop_heap(queue_.begin(), queue_.end(), merges_later);
-        if (pair.frequency < floor_) {
-            pairs_.recycle(entry.pair);
-            queue_.pop_back();
-            continue;
+void PairShard::find_best(const FlatCorpus& corpus, std::size_t count) {
+    // 1. What was ready before and not merged still is in order, but for the pairs that have lost occurrences.
+    std::vector<QueueEntry>& kept = kept_;
+    kept.assign(ready_.begin() + static_cast<std::ptrdiff_t>(taken_), ready_.end());
+    kept.insert(kept.end(), later_.begin(), later_.end());
+    ready_.clear();
+    taken_ = 0;
+    std::erase_if(kept, [&](const QueueEntry& entry) {
+        if (is_exact(entry)) return false;
+        queue_again(entry, corpus);
+        return true;
+    });
+
+    // 2. The next ones, of them or of the queue.
+    auto next = kept.begin();
+    correct_front(corpus);
+    while (ready_.size() < count && !(next == kept.end() && queue_.empty())) {
+        if (next != kept.end() && (queue_.empty() || merges_before(*next, queue_.front()))) {
+            ready_.push_back(*next++);
+        } else {
+            ready_.push_back(pop_queue());
+            correct_front(corpus);
         }
-        // Move the head to the first occurrence that still stands.
-        while (!corpus.holds(pair.positions[pair.head], pair.left(), pair.right())) ++pair.head;
-        queue_.back() = {pair.frequency, pair.positions[pair.head], entry.pair};
-        std::push_heap(queue_.begin(), queue_.end(), merges_later);
     }
+    later_.assign(next, kept.end());
+}
+
+void PairShard::queue_again(const QueueEntry& entry, const FlatCorpus& corpus) {
+    Pair& pair = pairs_[entry.pair];
+    if (pair.frequency < floor_) {
+        pairs_.recycle(entry.pair);
+        return;
+    }
+    // Move the head to the first occurrence that still stands.
+    while (!corpus.holds(pair.positions[pair.head], pair.left(), pair.right())) ++pair.head;
+    queue_.push_back({pair.frequency, pair.positions[pair.head], entry.pair});
+    std::push_heap(queue_.begin(), queue_.end(), merges_later);
+}
+
+void PairShard::correct_front(const FlatCorpus& corpus) {
+    while (!queue_.empty() && !is_exact(queue_.front())) queue_again(pop_queue(), corpus);
 }
 
 void PairShard::remove(std::uint64_t key) {

@@ -70,18 +70,18 @@ public:
 
     // Merging.
 
-    /// Puts a pair whose entry is up to date in front of the queue, if any pair is left.
-    void find_best(const FlatCorpus& corpus);
-    /// The entry in front, exact after `find_best`; nullptr if no pair is left.
-    const QueueEntry* front() const { return queue_.empty() ? nullptr : queue_.data(); }
-    /// Takes the front out of the queue; the pair must be given to `remove` once it is merged.
-    Pair& pop_front() {
-        std::pop_heap(queue_.begin(), queue_.end(), merges_later);
-        const std::uint32_t pair = queue_.back().pair;
-        queue_.pop_back();
-        return pairs_[pair];
-    }
-    /// Forgets a pair that was popped.
+    /// Makes the pairs that merge next ready, `count` of them or all there are.
+    void find_best(const FlatCorpus& corpus, std::size_t count);
+    /// The next of those that are ready; nullptr if there is none.
+    const QueueEntry* front() const { return taken_ < ready_.size() ? &ready_[taken_] : nullptr; }
+    /// Is it unknown what comes next, because all that were ready are taken?
+    bool is_unsure() const { return front() == nullptr && !(queue_.empty() && later_.empty()); }
+    const Pair& pair(const QueueEntry& entry) const { return pairs_[entry.pair]; }
+    /// Takes the front; before the next `find_best` the pair must be merged and given to `remove`, or given back.
+    void take_front() { ++taken_; }
+    /// Makes what was taken last the front again.
+    void give_back() { --taken_; }
+    /// Forgets a pair that was merged.
     void remove(std::uint64_t key);
 
     /// Lowers the frequency of a pair by the weight of its destroyed occurrences.
@@ -106,6 +106,21 @@ private:
     // std's heaps put the largest in front, so "less" is "merges later".
     static bool merges_later(const QueueEntry& a, const QueueEntry& b) { return merges_before(b, a); }
 
+    bool is_exact(const QueueEntry& entry) const {
+        // No occurrence was lost since the entry was made: its first position holds too.
+        return pairs_[entry.pair].frequency == entry.frequency;
+    }
+    /// Brings an entry up to date and queues it, unless its pair is no longer frequent enough.
+    void queue_again(const QueueEntry& entry, const FlatCorpus& corpus);
+    /// Brings an exact entry to the front of the queue, if any is left.
+    void correct_front(const FlatCorpus& corpus);
+    QueueEntry pop_queue() {
+        std::pop_heap(queue_.begin(), queue_.end(), merges_later);
+        const QueueEntry entry = queue_.back();
+        queue_.pop_back();
+        return entry;
+    }
+
     void release_positions(Pair& pair) {
         pool_.release(pair.positions, pair.count);
         pair.positions = nullptr;
@@ -114,7 +129,12 @@ private:
     std::int64_t floor_ = 0;
     PairTable pairs_;
     PositionPool pool_;
-    std::vector<QueueEntry> queue_;  // a heap; every pair, dead ones too, has exactly one entry
+    // Every pair, dead ones too, has exactly one entry here or there.
+    std::vector<QueueEntry> queue_;  // a heap
+    std::vector<QueueEntry> ready_;  // exact, in order; what is not here merges later
+    std::size_t taken_ = 0;          // of those that are ready
+    std::vector<QueueEntry> later_;  // in order; once ready, but others came before them
+    std::vector<QueueEntry> kept_;   // working memory
     std::vector<std::uint32_t> added_;  // counted, but not queued yet
 };
 

@@ -16,34 +16,46 @@ struct Replacement {
     std::uint32_t merged;
 };
 
-/// What one worker finds while it replaces its part of the occurrences of (a, b) by a new token t.
+/// What one worker finds at its part of the occurrences of (a, b), which become a new token t.
 struct alignas(64) Findings {
     NeighbourTally left;   // x before t: the pair (x, t) is new, an (x, a) is gone
     NeighbourTally right;  // y after t: the pair (t, y) is new, a (b, y) is gone
     std::int64_t applied = 0;
     std::int64_t rejoined = 0;  // weight of "t a" that became "t t": a (b, a) is gone all the same
 
-    /// Gets ready for the next merge; the lists of the last one are filled.
-    void start(std::size_t rank_count) {
-        left.reserve_ranks(rank_count);
-        right.reserve_ranks(rank_count);
-        applied = rejoined = 0;
+    // For one of several merges, which are not done at once:
+    std::vector<Position> occurrences;  // to be replaced
+    std::size_t cut = 0;                // how many of them may be done together, as far as is seen here
+    unsigned worker = 0;                // who has the occurrences in the cache
+
+    void fill_lists() {
+        left.fill_lists();
+        right.fill_lists();
+    }
+    std::size_t memory() const {
+        return left.memory() + right.memory() + occurrences.capacity() * sizeof(Position);
     }
 };
 
-/// Workers settle different shards at the same time. They read the findings of all parts and write
-/// nothing into them: where the occurrences of new pairs go is kept here, for each part to fetch.
+/// A merge and where its findings are: those of `count` parts from `first` on.
+struct Finished {
+    Replacement merge;
+    std::size_t first;
+    std::size_t count;
+};
+
+/// Workers settle different shards at the same time. They read the findings of all merges and write
+/// nothing into them: where the occurrences of new pairs go is kept here, to be fetched later.
 class alignas(64) Settlement {
 public:
-    explicit Settlement(unsigned parts) : rooms_(parts) {}
+    /// `findings` are all there may ever be: of the parts of one merge, or of several merges.
+    explicit Settlement(std::size_t findings) : rooms_(findings) {}
 
     /// Settles one shard.
-    void settle(const Replacement& merge, std::span<const Findings> findings, PairIndex& index, unsigned place);
-    /// Settles all shards after a merge that one worker has done alone.
-    void settle_alone(const Replacement& merge, const Findings& findings, PairIndex& index);
+    void settle(std::span<const Finished> merges, std::span<const Findings> findings, PairIndex& index, unsigned place);
 
-    /// Tells a part's findings where to write the occurrences of the new pairs settled here.
-    void hand_out_rooms(unsigned part, Findings& findings);
+    /// Tells findings where to write the occurrences of the new pairs settled here.
+    void hand_out_rooms(std::size_t part, Findings& findings);
 
 private:
     struct Loss {
@@ -62,6 +74,7 @@ private:
         std::uint32_t gain;
         std::uint32_t part;
         std::uint32_t sum;  // place in the tally
+        std::uint32_t neighbour;
         std::uint32_t occurrences;
         bool on_the_left;
     };
@@ -71,15 +84,16 @@ private:
         bool on_the_left;
     };
 
-    template <class ShardOf>
-    void settle_where(const Replacement& merge, std::span<const Findings> findings, ShardOf&& shard_of);
+    /// Which pairs have lost or gained occurrences, of those that `is_here` tells.
+    template <class IsHere>
+    void collect(const Finished& finished, std::span<const Findings> findings, IsHere&& is_here);
     /// Place of a new pair in gains_, by its neighbour; added if an earlier part has not found it.
     std::uint32_t gain_of(std::uint64_t key, const NeighbourTally::Sum& sum, std::vector<std::uint32_t>& places);
 
     std::vector<Loss> losses_;
     std::vector<Gain> gains_;
     std::vector<Share> shares_;
-    std::vector<std::vector<Room>> rooms_;          // by part
+    std::vector<std::vector<Room>> rooms_;          // by place of the findings
     std::vector<std::uint32_t> left_, right_;       // by neighbour: place in gains_ + 1, or 0
 };
 

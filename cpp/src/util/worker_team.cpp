@@ -105,11 +105,7 @@ void WorkerTeam::take_parts(std::uint32_t round) {
 
 void WorkerTeam::work() {
     for (std::uint32_t seen = 0;;) {
-        if (!has_own_cores_ || !see_change(round_, seen)) {
-            sleepers_.fetch_add(1, std::memory_order_relaxed);
-            round_.wait(seen);
-            sleepers_.fetch_sub(1, std::memory_order_relaxed);
-        }
+        if (!has_own_cores_ || !see_change(round_, seen)) round_.wait(seen);
         // The round first: it goes up after `ending_` is set, so whoever sees the last round sees the
         // end too. Asked the other way round, the end could slip in between, and be waited for.
         seen = round_.load();

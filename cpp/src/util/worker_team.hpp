@@ -25,13 +25,9 @@ public:
 
     unsigned size() const { return static_cast<unsigned>(threads_.size()) + 1; }
 
-    /// Will every thread take its part at once? A guess, for whoever may do a short job alone as well:
-    /// no if some thread sleeps, nor for a while after the caller had to wait for one that the system
-    /// did not let run.
-    bool is_prompt() const {
-        return sleepers_.load(std::memory_order_relaxed) == 0 &&
-               (late_until_ == Clock::time_point{} || Clock::now() >= late_until_);
-    }
+    /// Will threads be late? A guess, for whoever may do a short job alone as well: yes for a while after the caller had
+    /// to wait for one that the system did not let run.
+    bool is_late() const { return late_until_ != Clock::time_point{} && Clock::now() < late_until_; }
 
     /// Runs job(part) for part = 0 .. size-1, on any of the threads, and returns when all are done. No
     /// part may wait for another one. The first part's exception, in their order, is thrown here.
@@ -53,7 +49,6 @@ private:
     std::atomic<std::uint32_t> round_{0};    // goes up by one when a job is there, or the team ends
     std::atomic<std::uint64_t> next_{0};     // round in the high half, next part to take in the low one
     std::atomic<std::uint32_t> unfinished_{0};  // parts of this round that are not done
-    std::atomic<unsigned> sleepers_{0};
     Clock::time_point late_until_;  // the caller's own
     bool has_own_cores_ = true;  // more threads than cores must not keep each other waiting
     std::atomic<bool> ending_{false};

@@ -18,11 +18,9 @@ from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.progress import SILENT, Progress
 from prunedbpe.threads import thread_count
 
-PARALLEL_FROM = 1 << 7
-"""A merge with fewer occurrences is not worth sharing, even with threads that are awake."""
-
-ALONE_BELOW = 3 << 19
-"""On fewer bytes of unique chunks, some 30 MB of English, one thread learns as fast as two."""
+SPLIT_FROM = 1 << 9
+"""The occurrences of a merge that has so many are split between threads; smaller merges are done
+several at a time."""
 
 _STEP_SECONDS = 0.1
 
@@ -35,8 +33,9 @@ class Learner:
         merges: Merges to go on from; they must have been learned on these very counts.
         threads: One per core by default. The result does not depend on it.
         progress: Who watches.
-        parallel_from: Occurrences from which on a merge is shared between threads; 0 shares all. By
-            default as many as make it worth while, and on little text none.
+        split_from: Occurrences from which on a merge is split between threads; below, several merges
+            are done at a time. By default as many as is quickest, and threads that the system keeps
+            from running are not waited for; with a number they always are.
         after_step: Called after every step, for instance to write a checkpoint.
         stop_at: Merge counts at which a step ends.
 
@@ -54,7 +53,7 @@ class Learner:
         *,
         threads: int | None = None,
         progress: Progress = SILENT,
-        parallel_from: int | None = None,
+        split_from: int | None = None,
         after_step: Callable[[Learner], None] | None = None,
         stop_at: Collection[int] = (),
     ) -> None:
@@ -63,7 +62,7 @@ class Learner:
                 "the merges were learned on other chunk counts than the ones given",
                 hint="to see what they do on another corpus, use replay",
             )
-        self._native = _core_learner(counts, merges, thread_count(threads), parallel_from)
+        self._native = _core_learner(counts, merges, thread_count(threads), split_from)
         self._given = merges
         # Not the counts themselves, which may be large: native code has made its own of them.
         self._byte_counts = counts.byte_counts_column
@@ -128,7 +127,7 @@ class Learner:
 
 
 def _core_learner(
-    counts: ChunkCounts, merges: MergeTable | None, threads: int, parallel_from: int | None
+    counts: ChunkCounts, merges: MergeTable | None, threads: int, split_from: int | None
 ) -> _core.Learner:
     """Lay out the corpus; meanwhile, if there is more than one thread, work out its identity."""
 
@@ -137,16 +136,19 @@ def _core_learner(
 
     data, offsets, occurrences, _ = counts.columns
     pairs = None if merges is None else merges.column("pairs")
-    team = threads
-    if parallel_from is None:
-        parallel_from = PARALLEL_FROM
-        if len(data) < ALONE_BELOW:
-            team = 1
     other = threading.Thread(target=identify)
     if threads != 1:
         other.start()
     try:
-        return _core.Learner(data, offsets, occurrences, pairs, team, parallel_from)
+        return _core.Learner(
+            data,
+            offsets,
+            occurrences,
+            pairs,
+            threads,
+            SPLIT_FROM if split_from is None else split_from,
+            split_from is not None,
+        )
     finally:
         if threads != 1:
             other.join()
