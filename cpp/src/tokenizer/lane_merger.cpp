@@ -19,7 +19,9 @@ bool has_lanes() {
 }  // namespace
 
 LaneMerger::LaneMerger(std::span<const Merge> merges, const Expansions& expansions)
-    : rows_(merges), is_usable_(has_lanes() && rows_.are_complete()), expansions_(expansions) {
+    : rows_(has_lanes() ? merges : merges.first(0)),
+      is_usable_(has_lanes() && rows_.are_complete()),
+      expansions_(expansions) {
     if (!is_usable_) return;
     for (std::uint32_t rank = 0; rank < expansions.size(); ++rank) {
         const auto ids = expansions[rank];
@@ -31,7 +33,7 @@ LaneMerger::LaneMerger(std::span<const Merge> merges, const Expansions& expansio
 
 namespace {
 
-constexpr int lane_count = 8;  // of a register
+constexpr int lane_count = 8;          // of a register
 constexpr int spare = 2 * lane_count;  // behind the tokens of any chunk
 
 /// All ones in one lane of two registers, or in none for -1.

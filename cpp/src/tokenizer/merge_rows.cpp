@@ -16,8 +16,6 @@ MergeRows::MergeRows(std::span<const Merge> merges) {
     if (tokens >= none) return;
 
     // 1. Whose row each merge belongs to. A token beside its equal may have either of them made last.
-    of_bytes_.assign(byte_count * byte_count, none);
-    std::vector<std::uint32_t> starts(tokens + 1);
     const auto for_each_member = [&](auto&& use) {
         for (std::uint32_t rank = byte_count; rank < tokens; ++rank) {
             const std::uint32_t left = raw(merges[rank - byte_count].left), right = raw(merges[rank - byte_count].right);
@@ -26,10 +24,7 @@ MergeRows::MergeRows(std::span<const Merge> merges) {
             if (right <= left) use(left, Member{right, 1, rank});
         }
     };
-    for (std::uint32_t rank = byte_count; rank < tokens; ++rank) {
-        const std::uint32_t left = raw(merges[rank - byte_count].left), right = raw(merges[rank - byte_count].right);
-        if ((left | right) < byte_count) of_bytes_[left | right << 8] = static_cast<std::uint16_t>(rank);
-    }
+    std::vector<std::uint32_t> starts(tokens + 1);
     for_each_member([&](std::uint32_t token, const Member&) { ++starts[token + 1]; });
     for (std::size_t token = 0; token < tokens; ++token) starts[token + 1] += starts[token];
     std::vector<Member> members(starts.back());
@@ -44,6 +39,13 @@ MergeRows::MergeRows(std::span<const Merge> merges) {
     for (std::uint32_t token = 0; token < tokens; ++token) {
         const std::span<const Member> row(members.data() + starts[token], starts[token + 1] - starts[token]);
         if (!row.empty() && !add_row(token, row, taken)) return;
+    }
+
+    // 3. Merges of bytes are asked for before there is a token that was made last.
+    of_bytes_.assign(byte_count * byte_count, none);
+    for (std::uint32_t rank = byte_count; rank < tokens; ++rank) {
+        const std::uint32_t left = raw(merges[rank - byte_count].left), right = raw(merges[rank - byte_count].right);
+        if ((left | right) < byte_count) of_bytes_[left | right << 8] = static_cast<std::uint16_t>(rank);
     }
     are_complete_ = true;
 }
