@@ -23,6 +23,7 @@ LaneMerger::LaneMerger(std::span<const Merge> merges, const Expansions& expansio
       is_usable_(has_lanes() && rows_.are_complete()),
       expansions_(expansions) {
     if (!is_usable_) return;
+    ids_.reserve(expansions.size());
     for (std::uint32_t rank = 0; rank < expansions.size(); ++rank) {
         const auto ids = expansions[rank];
         ids_.push_back(ids.size() == 1 ? ids[0] : internal);
