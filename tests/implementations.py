@@ -1,8 +1,8 @@
 """The implementations of one behaviour, side by side: plain Python and native with several threads.
 
 A test takes an implementation as a parameter and knows only these functions, so that what holds for
-one is asked of all. Native learning splits merges of a few occurrences between threads here, and does
-only smaller ones several at a time; with the usual limit a small corpus would never be split.
+one is asked of all. Native learning splits merges of a few occurrences between threads here, and
+does only smaller ones several at a time; with the usual limit a small corpus would not be split.
 """
 
 from __future__ import annotations

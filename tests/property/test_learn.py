@@ -38,7 +38,9 @@ def test_native_equals_plain_python(native, counts):
 @every_native
 @given(counts=corpora, first=st.integers(0, 30), second=st.integers(0, 30))
 def test_steps_do_not_matter(native, counts, first, second):
-    learner = Learner(ChunkCounts.from_mapping(counts), threads=native.threads, split_from=SPLIT_FROM)
+    learner = Learner(
+        ChunkCounts.from_mapping(counts), threads=native.threads, split_from=SPLIT_FROM
+    )
     for merge_count in (first, second, 40):
         learner.reach(merge_count)
     assert learned_of(learner.merges) == learn(counts, 40)

@@ -33,9 +33,9 @@ class Learner:
         merges: Merges to go on from; they must have been learned on these very counts.
         threads: One per core by default. The result does not depend on it.
         progress: Who watches.
-        split_from: Occurrences from which on a merge is split between threads; below, several merges
-            are done at a time. By default as many as is quickest, and threads that the system keeps
-            from running are not waited for; with a number they always are.
+        split_from: Occurrences from which on a merge is split between threads; below, several
+            merges are done at a time. By default as many as is quickest, and threads that the
+            system keeps from running are not waited for; with a number they always are.
         after_step: Called after every step, for instance to write a checkpoint.
         stop_at: Merge counts at which a step ends.
 
