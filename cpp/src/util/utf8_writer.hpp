@@ -1,7 +1,6 @@
 // Text of two bytes a character to UTF-8, eight characters at a time.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "util/processor.hpp"
