@@ -122,7 +122,12 @@ struct Lanes {
     }
     if (count <= 4 && all != internal) [[likely]] return out + count;
     for (left = begins; left != 0; left &= left - 1) {
-        for (const std::uint32_t id : expansions_[tokens[std::countr_zero(left)]]) *out++ = id;
+        const std::uint32_t token = tokens[std::countr_zero(left)];
+        if (ids_[token] != internal) {
+            *out++ = ids_[token];
+        } else {
+            for (const std::uint32_t id : expansions_[token]) *out++ = id;
+        }
     }
     return out;
 }
