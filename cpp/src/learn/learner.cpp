@@ -256,6 +256,7 @@ std::uint32_t Learner::State::chunk_border(const Pair& pair, std::uint32_t at) c
 std::size_t Learner::memory() const {
     std::size_t total = state_->corpus.memory() + state_->index.memory();
     for (const Findings& found : state_->findings) total += found.memory();
+    for (const NeighbourPlaces& lent : state_->places) total += lent.memory();
     return total;
 }
 

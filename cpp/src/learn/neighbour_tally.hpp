@@ -93,6 +93,7 @@ private:
 /// What a worker lends to the tallies of both sides.
 struct NeighbourPlaces {
     NeighbourTally::Places left, right;
+    std::size_t memory() const { return (left.capacity() + right.capacity()) * sizeof(std::uint32_t); }
 };
 
 }  // namespace prunedbpe

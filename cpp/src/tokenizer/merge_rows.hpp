@@ -2,7 +2,7 @@
 //
 // While a chunk is merged by rank, a new token has the highest rank so far: its neighbours' are not higher. So a merge
 // has to be found from its part of higher rank only, and all merges of a token with others of no higher rank are its
-// row. Most tokens have an empty one (three in four of 32,768), and the largest has a few dozen merges, so each row is
+// row. Most tokens have an empty one, and the largest of a vocabulary of 32,768 has a few dozen merges, so each row is
 // a table of its own without collisions, and a question is one load and no loop. Ranks are kept in 16 bits: vocabularies
 // of 65,279 merges and more, and those with a row too large for a table, are not `complete`.
 #pragma once
