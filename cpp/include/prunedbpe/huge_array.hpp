@@ -36,8 +36,8 @@ HugeArray<T> make_huge_array(std::size_t size) {
         bytes = (bytes + page - 1) / page * page;
         memory = std::aligned_alloc(page, bytes);
 #ifdef __linux__
-        // The tail stays in small pages: a huge one would cost memory that nobody uses.
-        if (memory != nullptr) madvise(memory, size * sizeof(T) / page * page, MADV_HUGEPAGE);
+        // A short tail stays in small pages: a huge one would cost memory that nobody uses.
+        if (memory != nullptr) madvise(memory, (size * sizeof(T) + page / 2) / page * page, MADV_HUGEPAGE);
 #endif
     }
     if (memory == nullptr) throw std::bad_alloc();

@@ -20,7 +20,9 @@ FlatCorpus::FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> mer
     for (const Merge& merge : merges) add_rank(raw(merge.left), raw(merge.right));
 
     // 2. Where each chunk lies.
-    std::vector<std::uint32_t> origin;  // place in `counts` of each chunk laid out here
+    HugeVector<std::uint32_t> origin;  // place in `counts` of each chunk laid out here
+    origin.reserve(counts.size());
+    chunks_.reserve(counts.size());
     std::uint64_t end = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
         const std::size_t length = counts.chunk(i).size();

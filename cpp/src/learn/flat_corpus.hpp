@@ -107,9 +107,9 @@ private:
     HugeArray<std::uint32_t> slots_;
     std::size_t slot_count_ = 0;
     std::vector<std::uint32_t> lengths_;  // by rank, in bytes
-    std::vector<Chunk> chunks_;
+    HugeVector<Chunk> chunks_;
     std::vector<WideCount> wide_counts_;  // in order of chunk
-    std::vector<std::uint32_t> block_first_chunk_;
+    HugeVector<std::uint32_t> block_first_chunk_;
 };
 
 }  // namespace prunedbpe

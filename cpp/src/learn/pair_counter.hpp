@@ -16,10 +16,11 @@ namespace prunedbpe {
 
 /// One pair in one worker's part of the corpus.
 struct CountedPair {
-    std::uint64_t key = 0;
-    std::int64_t weight = 0;
-    std::uint32_t occurrences = 0;  // 0: empty
-    Position* next = nullptr;       // where this worker writes its next occurrence
+    union {
+        std::int64_t weight = 0;  // until the pairs to keep are chosen; then
+        Position* next;           // where this worker writes its next occurrence, if anywhere
+    };
+    std::uint32_t occurrences = 0;
 };
 
 /// Before the first merge: an array of all pairs of bytes.
@@ -30,11 +31,19 @@ public:
     CountedPair& operator[](std::uint64_t key) { return entries_[(key >> 32) * byte_count + (key & 0xFF)]; }
     void add(std::uint64_t key, std::int64_t weight) {
         CountedPair& entry = (*this)[key];
-        entry.key = key;
         entry.weight += weight;
         ++entry.occurrences;
     }
-    std::vector<CountedPair>& entries() { return entries_; }
+    /// All pairs that were added, by key.
+    template <class Visit>
+    void for_each(Visit&& visit) {
+        for (std::uint32_t left = 0; left < byte_count; ++left) {
+            for (std::uint32_t right = 0; right < byte_count; ++right) {
+                CountedPair& entry = entries_[left * byte_count + right];
+                if (entry.occurrences != 0) visit(pair_key(left, right), entry);
+            }
+        }
+    }
 
 private:
     std::vector<CountedPair> entries_;
@@ -54,21 +63,32 @@ public:
         std::size_t at = hash_key(key) & (slots_.size() - 1);
         while (slots_[at] != 0 && entries_[slots_[at] - 1].key != key) at = (at + 1) & (slots_.size() - 1);
         if (slots_[at] == 0) {
-            entries_.push_back({key, 0, 0, nullptr});
+            entries_.push_back({key, {}});
             slots_[at] = static_cast<std::uint32_t>(entries_.size());
         }
         const std::uint32_t place = slots_[at] - 1;
         if (entries_.size() * 2 > slots_.size()) grow();
-        entries_[place].weight += weight;
-        ++entries_[place].occurrences;
+        CountedPair& pair = entries_[place].pair;
+        pair.weight += weight;
+        ++pair.occurrences;
         records_.push_back({place, position});
     }
 
-    std::vector<CountedPair>& entries() { return entries_; }
+    /// By the number in a record.
+    CountedPair& operator[](std::uint32_t entry) { return entries_[entry].pair; }
+    template <class Visit>
+    void for_each(Visit&& visit) {
+        for (Entry& entry : entries_) visit(entry.key, entry.pair);
+    }
     /// All occurrences, in the order they were added.
     const BlockVector<Record, 16>& records() const { return records_; }
 
 private:
+    struct Entry {
+        std::uint64_t key;
+        CountedPair pair;
+    };
+
     void grow() {
         slots_.assign(slots_.size() * 2, 0);
         for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -79,7 +99,7 @@ private:
     }
 
     std::vector<std::uint32_t> slots_;  // place in entries_ + 1; 0 means empty
-    std::vector<CountedPair> entries_;
+    std::vector<Entry> entries_;
     BlockVector<Record, 16> records_;
 };
 

@@ -17,6 +17,7 @@ constexpr std::int64_t floor_step = 4;
 PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below, std::size_t ready_count)
     : corpus_(corpus), team_(team), ready_count_(ready_count), shards_(team.size()) {
     if (corpus.slot_count() < whole_below) floor_ = least_frequency;
+    for (PairShard& shard : shards_) shard.restart(floor_, expected_pairs());
     if (corpus.rank_count() == byte_count) {
         index_byte_pairs();
     } else {
@@ -37,8 +38,8 @@ void PairIndex::index_byte_pairs() {
     team_.run([&](unsigned worker) {
         BytePairCounter& counter = counters[worker];
         for_each_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position at, std::int64_t) {
-            CountedPair& entry = counter[key];
-            if (entry.next != nullptr) *entry.next++ = at;
+            CountedPair& pair = counter[key];
+            if (pair.next != nullptr) *pair.next++ = at;
         });
     });
     queue_counted();
@@ -47,7 +48,7 @@ void PairIndex::index_byte_pairs() {
 void PairIndex::index_below() {
     // Every pair was merged or has fallen below the floor, so no list is left.
     floor_ = std::max(least_frequency, floor_ / floor_step);
-    for (PairShard& shard : shards_) shard.restart(floor_);
+    for (PairShard& shard : shards_) shard.restart(floor_, expected_pairs());
     index_any_pairs();
 }
 
@@ -70,11 +71,11 @@ void PairIndex::index_any_pairs() {
     }
     keep_frequent(counters);
     team_.run([&](unsigned worker) {
-        std::vector<CountedPair>& entries = counters[worker].entries();
-        const auto& records = counters[worker].records();
+        PairCounter& counter = counters[worker];
+        const auto& records = counter.records();
         for (std::size_t i = 0; i < records.size(); ++i) {
-            CountedPair& entry = entries[records[i].entry];
-            if (entry.next != nullptr) *entry.next++ = records[i].position;
+            CountedPair& pair = counter[records[i].entry];
+            if (pair.next != nullptr) *pair.next++ = records[i].position;
         }
     });
     queue_counted();
@@ -101,11 +102,11 @@ void PairIndex::keep_frequent(std::vector<Counter>& counters) {
     std::vector<std::int64_t> best(shards_.size());
     team_.run([&](unsigned shard) {
         for (Counter& counter : counters) {
-            for (const CountedPair& entry : counter.entries()) {
-                if (entry.occurrences == 0 || shard_of(entry.key) != shard) continue;
-                best[shard] = std::max(
-                    best[shard], shards_[shard].add_counted(entry.key, entry.weight, entry.occurrences));
-            }
+            counter.for_each([&](std::uint64_t key, const CountedPair& pair) {
+                if (shard_of(key) != shard) return;
+                best[shard] =
+                    std::max(best[shard], shards_[shard].add_counted(key, pair.weight, pair.occurrences));
+            });
         }
     });
     if (floor_ == 0) {
@@ -116,10 +117,9 @@ void PairIndex::keep_frequent(std::vector<Counter>& counters) {
     team_.run([&](unsigned shard) {
         shards_[shard].keep_frequent(floor_);
         for (Counter& counter : counters) {
-            for (CountedPair& entry : counter.entries()) {
-                if (entry.occurrences == 0 || shard_of(entry.key) != shard) continue;
-                entry.next = shards_[shard].take_room(entry.key, entry.occurrences);
-            }
+            counter.for_each([&](std::uint64_t key, CountedPair& pair) {
+                if (shard_of(key) == shard) pair.next = shards_[shard].take_room(key, pair.occurrences);
+            });
         }
     });
 }

@@ -46,6 +46,10 @@ public:
     std::size_t memory() const;
 
 private:
+    /// About how many pairs of a shard are worth having room for; more will do too.
+    std::size_t expected_pairs() const {
+        return std::min<std::size_t>(corpus_.slot_count() / 8, std::size_t{1} << 18) / shards_.size();
+    }
     /// Indexes a corpus of bytes.
     void index_byte_pairs();
     /// Starts over with a lower floor.

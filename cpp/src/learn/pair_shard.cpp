@@ -1,5 +1,7 @@
 #include "learn/pair_shard.hpp"
 
+#include <iterator>
+
 namespace prunedbpe {
 
 void PairShard::find_best(const FlatCorpus& corpus, std::size_t count) {
@@ -35,14 +37,36 @@ void PairShard::queue_again(const QueueEntry& entry, const FlatCorpus& corpus) {
         pairs_.recycle(entry.pair);
         return;
     }
+    if (pair.frequency < queued_from_) {
+        rare_.push_back({pair.frequency, unknown_position, entry.pair});  // to be looked for when its turn is near
+        return;
+    }
     // Move the head to the first occurrence that still stands.
     while (!corpus.holds(pair.positions[pair.head], pair.left(), pair.right())) ++pair.head;
-    queue_.push_back({pair.frequency, pair.positions[pair.head], entry.pair});
-    std::push_heap(queue_.begin(), queue_.end(), merges_later);
+    push({pair.frequency, pair.positions[pair.head], entry.pair});
 }
 
 void PairShard::correct_front(const FlatCorpus& corpus) {
-    while (!queue_.empty() && !is_exact(queue_.front())) queue_again(pop_queue(), corpus);
+    while (true) {
+        while (!queue_.empty() && !is_exact(queue_.front())) queue_again(pop_queue(), corpus);
+        if (!queue_.empty() || rare_.empty()) return;
+        queue_more();
+    }
+}
+
+void PairShard::queue_more() {
+    constexpr std::ptrdiff_t enough = 1 << 13;  // a quarter of a second-level cache
+    const auto is_rarer = [](const QueueEntry& a, const QueueEntry& b) { return a.frequency < b.frequency; };
+    const auto border = rare_.end() - std::min(enough, std::ssize(rare_));
+    std::nth_element(rare_.begin(), border, rare_.end(), is_rarer);
+    const std::int64_t largest = std::max_element(border, rare_.end(), is_rarer)->frequency;
+    // Room is left for pairs to come. Those of one frequency are queued together, or not yet.
+    queued_from_ = std::min(largest, std::max(border->frequency + 1, largest / 2));
+    const auto first = std::partition(rare_.begin(), rare_.end(),
+                                      [&](const QueueEntry& entry) { return entry.frequency < queued_from_; });
+    queue_.assign(first, rare_.end());
+    rare_.erase(first, rare_.end());
+    std::make_heap(queue_.begin(), queue_.end(), merges_later);
 }
 
 void PairShard::remove(std::uint64_t key) {
@@ -69,8 +93,7 @@ Position* PairShard::add(std::uint64_t key, std::int64_t frequency, std::uint32_
     pair.frequency = frequency;
     pair.count = count;
     pair.positions = pool_.allocate(count);
-    queue_.push_back({frequency, first, place});
-    std::push_heap(queue_.begin(), queue_.end(), merges_later);
+    push({frequency, first, place});
     return pair.positions;
 }
 

@@ -1,11 +1,14 @@
 // Every pair that may still be merged, found by its two ranks.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "learn/flat_corpus.hpp"
+#include "prunedbpe/huge_array.hpp"
 #include "util/hash.hpp"
 
 namespace prunedbpe {
@@ -32,7 +35,10 @@ class PairTable {
 public:
     static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-    PairTable() : slots_(1 << 16) {}
+    /// `expected` pairs, or more.
+    explicit PairTable(std::size_t expected = 0) : slots_(std::bit_ceil(std::max<std::size_t>(expected * 2, 2))) {
+        pairs_.reserve(expected);
+    }
 
     Pair& operator[](std::uint32_t pair) { return pairs_[pair]; }
     const Pair& operator[](std::uint32_t pair) const { return pairs_[pair]; }
@@ -110,15 +116,15 @@ private:
     }
 
     void grow() {
-        std::vector<Slot> old(slots_.size() * 2);
+        HugeVector<Slot> old(slots_.size() * 2);
         std::swap(old, slots_);
         for (const Slot& slot : old) {
             if (slot.pair != none) put(slot);
         }
     }
 
-    std::vector<Slot> slots_;  // a power of two, at most half full
-    std::vector<Pair> pairs_;
+    HugeVector<Slot> slots_;  // a power of two, at most half full
+    HugeVector<Pair> pairs_;
     std::vector<std::uint32_t> free_;
     std::size_t used_ = 0;
 };

@@ -24,6 +24,12 @@ public:
     PositionPool(const PositionPool&) = delete;
     PositionPool& operator=(const PositionPool&) = delete;
 
+    /// Takes memory for lists of so many positions at once.
+    void reserve(std::size_t positions) {
+        positions = std::min<std::size_t>(positions + positions / 16, largest_block);
+        if (positions > largest_pooled) spare_.emplace(static_cast<std::uint32_t>(positions), take_block(positions));
+    }
+
     Position* allocate(std::uint32_t count) {
         if (count > largest_pooled) return allocate_large(count);
         const SizeClass size_class = class_of(count);
@@ -60,6 +66,7 @@ public:
 
 private:
     static constexpr std::uint32_t slab_size = 1 << 19;
+    static constexpr std::size_t largest_block = 0xFFFFFFFF;
     static constexpr std::uint32_t largest_pooled = 1 << 14;
 
     struct SizeClass {
@@ -86,18 +93,11 @@ private:
     }
 
     void start_slab() {
-        if (spare_.empty()) {
-            slab_ = take_block(slab_size);
-            slab_left_ = slab_size;
-            return;
-        }
-        const auto largest = std::prev(spare_.end());
-        slab_ = largest->second;
-        slab_left_ = largest->first;
-        spare_.erase(largest);
+        slab_left_ = spare_.empty() ? slab_size : std::min(slab_size, std::prev(spare_.end())->first);
+        slab_ = allocate_large(slab_left_);
     }
 
-    Position* take_block(std::uint32_t size) {
+    Position* take_block(std::size_t size) {
         blocks_.push_back(make_huge_array<Position>(size));
         size_ += size;
         return blocks_.back().get();

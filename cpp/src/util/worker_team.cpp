@@ -14,9 +14,10 @@ namespace {
 constexpr int looks_before_sleep = 8000;
 
 /// A thread that is stopped in the middle of its part keeps the caller waiting until the system lets it
-/// run again, milliseconds later. Its core is wanted by others then, and this will happen again: short
-/// jobs are not shared for this many times as long, so that little is lost on a busy machine.
-constexpr int lateness_remembered = 16;
+/// run again, milliseconds later. If its core is wanted by others, this will happen again: short jobs are
+/// not shared for as long, and each time that the next thread is late soon after for twice as long, up to
+/// this many times. So little is lost on a busy machine, and little to a single interruption.
+constexpr int most_patience = 16;
 
 void pause() {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -83,7 +84,10 @@ void WorkerTeam::wait_for_others() {
     }
     if (slept_from == Clock::time_point{}) return;
     const Clock::time_point now = Clock::now();
-    late_until_ = now + lateness_remembered * (now - slept_from);
+    const Clock::duration slept = now - slept_from;
+    patience_ = now < again_until_ ? std::min(2 * patience_, most_patience) : 1;
+    late_until_ = now + patience_ * slept;
+    again_until_ = late_until_ + most_patience * slept;
 }
 
 void WorkerTeam::take_parts(std::uint32_t round) {

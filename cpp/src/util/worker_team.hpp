@@ -49,7 +49,10 @@ private:
     std::atomic<std::uint32_t> round_{0};    // goes up by one when a job is there, or the team ends
     std::atomic<std::uint64_t> next_{0};     // round in the high half, next part to take in the low one
     std::atomic<std::uint32_t> unfinished_{0};  // parts of this round that are not done
-    Clock::time_point late_until_;  // the caller's own
+    // The caller's own:
+    Clock::time_point late_until_;
+    Clock::time_point again_until_;  // a thread that is late before is late again
+    int patience_ = 1;               // how many times as long as it was waited for
     bool has_own_cores_ = true;  // more threads than cores must not keep each other waiting
     std::atomic<bool> ending_{false};
 };
