@@ -43,15 +43,16 @@ void bind_text(nb::module_& module) {
         "Offset of the first sequence that is not UTF-8, or -1.");
     module.def(
         "split_lines",
-        [](const InputArray<std::uint8_t>& text) {
+        [](const InputArray<std::uint8_t>& text, unsigned threads) {
             prunedbpe::HugeVector<prunedbpe::DocumentSpan> lines;
             {
                 nb::gil_scoped_release released;
-                lines = prunedbpe::split_lines(as_text(text));
+                lines = prunedbpe::split_lines(as_text(text), threads);
             }
             return to_view(std::move(lines));
         },
-        nb::arg("text"), nb::sig("def split_lines(text: typing_extensions.Buffer) -> memoryview"),
+        nb::arg("text"), nb::arg("threads") = 1,
+        nb::sig("def split_lines(text: typing_extensions.Buffer, threads: int = 1) -> memoryview"),
         "Spans of the lines that are not empty, without their terminators.");
     module.def("lay_out_documents", &lay_out, nb::arg("lengths"),
                "Spans of documents of these lengths laid end to end, without the empty ones.");

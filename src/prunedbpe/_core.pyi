@@ -195,7 +195,7 @@ def make_room(size: int) -> memoryview:
 def find_invalid_utf8(text: Buffer | numpy.typing.NDArray[numpy.uint8], threads: int = 1) -> int:
     """Offset of the first sequence that is not UTF-8, or -1."""
 
-def split_lines(text: Buffer) -> memoryview:
+def split_lines(text: Buffer, threads: int = 1) -> memoryview:
     """Spans of the lines that are not empty, without their terminators."""
 
 def lay_out_documents(lengths: Iterable) -> Annotated[memoryview, dict(dtype='int64', shape=(None, 2))]:

@@ -104,3 +104,14 @@ def test_split_lines_agrees_with_plain_python(text: str) -> None:
 
 def test_split_lines_worked_example() -> None:
     assert split_lines(as_array(b"one\n\ntwo\r\n\r\na\rb")).tolist() == [[0, 3], [5, 8], [12, 15]]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_split_lines_by_threads(threads: int) -> None:
+    # Lines of all lengths, empty ones, one longer than a thread's part, ends of both kinds at cuts.
+    rows = [b"a" * (i % 97) + (b"\r\n" if i % 3 else b"\n") for i in range(50_000)]
+    long = b"b" * (3 << 20)
+    for data in (b"".join(rows), long + b"".join(rows), b"".join(rows) + long, long, b"\n" * (3 << 20)):
+        assert len(data) >= 2 << 20
+        array = as_array(data)
+        assert split_lines(array, threads).tolist() == split_lines(array).tolist()

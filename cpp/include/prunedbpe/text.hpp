@@ -24,4 +24,7 @@ std::int64_t find_invalid_utf8(std::string_view text, unsigned threads);
 /// Empty lines hold no text and are left out; a last line needs no terminator.
 HugeVector<DocumentSpan> split_lines(std::string_view text);
 
+/// The same, by at most `threads` threads: one for each megabyte.
+HugeVector<DocumentSpan> split_lines(std::string_view text, unsigned threads);
+
 }  // namespace prunedbpe

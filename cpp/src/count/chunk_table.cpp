@@ -26,15 +26,16 @@ void ChunkTable::lower(std::size_t entry, std::int64_t position) {
 }
 
 const char* ChunkTable::keep(std::string_view bytes) {
-    constexpr std::size_t block = 1 << 18;
+    constexpr std::size_t first_block = 1 << 16, largest_block = 1 << 21;  // that is a huge page
     if (bytes.size() > arena_left_) {
+        const std::size_t block = std::min(first_block << std::min<std::size_t>(arena_.size(), 5), largest_block);
         // A very long key gets a block of its own, and the one in use stays in use.
         if (bytes.size() > block / 8) {
-            arena_.push_back(std::make_unique_for_overwrite<char[]>(bytes.size()));
+            arena_.push_back(make_huge_array<char>(bytes.size()));
             std::memcpy(arena_.back().get(), bytes.data(), bytes.size());
             return arena_.back().get();
         }
-        arena_.push_back(std::make_unique_for_overwrite<char[]>(block));
+        arena_.push_back(make_huge_array<char>(block));
         arena_next_ = arena_.back().get();
         arena_left_ = block;
     }

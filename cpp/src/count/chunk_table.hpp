@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "count/chunk_key.hpp"
+#include "prunedbpe/huge_array.hpp"
 #include "util/block_vector.hpp"
 
 namespace prunedbpe {
@@ -83,14 +83,14 @@ private:
     const char* keep(std::string_view bytes);
     void grow();
 
-    std::vector<Slot> slots_;  // a power of two, at most two thirds full
+    HugeVector<Slot> slots_;  // a power of two, at most two thirds full
     BlockVector<Entry> entries_;
     BlockVector<std::int64_t> first_positions_;
     std::int64_t last_position_ = std::numeric_limits<std::int64_t>::min();  // the greatest of them
     bool ordered_ = true;
 
     // Arena of long keys: blocks, so that keys never move.
-    std::vector<std::unique_ptr<char[]>> arena_;
+    std::vector<HugeArray<char>> arena_;
     char* arena_next_ = nullptr;
     std::size_t arena_left_ = 0;
 };

@@ -4,14 +4,16 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 
 namespace prunedbpe {
 namespace {
 
-unsigned share_of(std::uint32_t tag, unsigned shares) {
-    return static_cast<unsigned>(std::uint64_t{tag} * shares >> 32);
-}
+/// About how many entries, of all tables, make a share of the hashes: what brings them together stays in the cache.
+constexpr std::size_t share_size = 1 << 13;
+/// No more shares than a processor writes to at a time.
+constexpr std::size_t most_shares = 1 << 10;
 
 struct TaggedEntry {
     std::uint32_t tag;
@@ -19,22 +21,41 @@ struct TaggedEntry {
 };
 
 /// The entries of a table by shares of the hashes.
-std::vector<std::vector<TaggedEntry>> split_by_share(const ChunkTable& table, unsigned shares) {
-    std::vector<std::vector<TaggedEntry>> entries(shares);
-    for (auto& share : entries) share.reserve(table.size() / shares * 9 / 8);  // hashes spread evenly
-    for (std::uint32_t i = 0; i < table.size(); ++i) {
-        const std::uint32_t tag = table[i].tag;
-        entries[share_of(tag, shares)].push_back({tag, i});
+class SharedEntries {
+public:
+    /// `share_bits` of a tag, the highest, tell its share.
+    SharedEntries(const ChunkTable& table, int share_bits)
+        : entries_(table.size()), ends_((std::size_t{1} << share_bits) + 1) {
+        const auto share_of = [&](std::uint32_t tag) { return std::uint64_t{tag} >> (32 - share_bits); };
+        for (std::size_t i = 0; i < table.size(); ++i) ++ends_[share_of(table[i].tag) + 1];
+        std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+        for (std::uint32_t i = 0; i < table.size(); ++i) {
+            const std::uint32_t tag = table[i].tag;
+            entries_[ends_[share_of(tag)]++] = {tag, i};
+        }
     }
-    return entries;
-}
+
+    std::span<const TaggedEntry> share(std::size_t i) const {
+        const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+        return {entries_.data() + begin, ends_[i] - begin};
+    }
+
+private:
+    HugeVector<TaggedEntry> entries_;
+    std::vector<std::size_t> ends_;  // of the shares
+};
 
 /// The entries of one share of all tables, found by their chunks. Equal ones are brought together: the entry that was
 /// seen first takes the counts of the others, whose counts become 0.
 class Union {
 public:
-    Union(std::vector<ChunkTable>& tables, std::size_t most_entries)
-        : tables_(tables), slots_(std::bit_ceil(most_entries * 3 / 2 + 1)), mask_(slots_.size() - 1) {}
+    explicit Union(std::vector<ChunkTable>& tables) : tables_(tables) {}
+
+    /// Forgets the last share; `most_entries` are to come.
+    void restart(std::size_t most_entries) {
+        slots_.assign(std::bit_ceil(most_entries * 3 / 2 + 1), {});
+        mask_ = slots_.size() - 1;
+    }
 
     void add(std::uint32_t table, std::span<const TaggedEntry> added) {
         constexpr std::size_t soon = 8, later = 16;  // the slot is fetched first, then the entry it tells of
@@ -78,17 +99,23 @@ private:
 
     std::vector<ChunkTable>& tables_;
     std::vector<Slot> slots_;  // a power of two, at most two thirds full
-    std::size_t mask_;
+    std::size_t mask_ = 0;
 };
 
 void unite_equals(std::vector<ChunkTable>& tables, WorkerTeam& team) {
-    std::vector<std::vector<std::vector<TaggedEntry>>> entries(tables.size());  // by table and share
-    team.run([&](unsigned worker) { entries[worker] = split_by_share(tables[worker], team.size()); });
-    team.run([&](unsigned share) {
-        std::size_t most_entries = 0;
-        for (const auto& table : entries) most_entries += table[share].size();
-        Union united(tables, most_entries);
-        for (std::uint32_t table = 0; table < tables.size(); ++table) united.add(table, entries[table][share]);
+    std::size_t total = 0;
+    for (const ChunkTable& table : tables) total += table.size();
+    const std::size_t share_count = std::min(std::bit_ceil(total / share_size + 1), most_shares);
+    std::vector<std::optional<SharedEntries>> entries(tables.size());
+    team.run([&](unsigned table) { entries[table].emplace(tables[table], std::countr_zero(share_count)); });
+    team.run([&](unsigned worker) {
+        Union united(tables);
+        for (std::size_t share = worker; share < share_count; share += team.size()) {
+            std::size_t most_entries = 0;
+            for (const auto& table : entries) most_entries += table->share(share).size();
+            united.restart(most_entries);
+            for (std::uint32_t table = 0; table < tables.size(); ++table) united.add(table, entries[table]->share(share));
+        }
     });
 }
 

@@ -1,10 +1,12 @@
 // A vector that grows by blocks: elements never move, and growing never needs twice the memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <utility>
 #include <vector>
+
+#include "prunedbpe/huge_array.hpp"
 
 namespace prunedbpe {
 
@@ -13,10 +15,11 @@ template <class T, unsigned block_bits = 12>
 class BlockVector {
 public:
     BlockVector() = default;
-    BlockVector(BlockVector&& other) noexcept
-        : blocks_(std::move(other.blocks_)), size_(std::exchange(other.size_, 0)) {}
+    BlockVector(BlockVector&& other) noexcept { *this = std::move(other); }
     BlockVector& operator=(BlockVector&& other) noexcept {
+        memory_ = std::move(other.memory_);
         blocks_ = std::move(other.blocks_);
+        spare_ = std::exchange(other.spare_, 0);
         size_ = std::exchange(other.size_, 0);
         return *this;
     }
@@ -26,16 +29,30 @@ public:
     const T& operator[](std::size_t i) const { return blocks_[i >> block_bits][i & (block_size - 1)]; }
 
     void push_back(const T& value) {
-        if (size_ == blocks_.size() << block_bits) {
-            blocks_.push_back(std::make_unique_for_overwrite<T[]>(block_size));
-        }
+        if (size_ == blocks_.size() << block_bits) add_block();
         (*this)[size_++] = value;
     }
 
 private:
     static constexpr std::size_t block_size = std::size_t{1} << block_bits;
+    /// Blocks are taken from the system so many at a time, once there are as many: a huge page.
+    static constexpr std::size_t blocks_at_once =
+        std::max<std::size_t>((std::size_t{1} << 21) / (block_size * sizeof(T)), 1);
 
-    std::vector<std::unique_ptr<T[]>> blocks_;
+    void add_block() {
+        if (spare_ == 0) {
+            spare_ = blocks_.size() < blocks_at_once ? 1 : blocks_at_once;
+            memory_.push_back(make_huge_array<T>(spare_ * block_size));
+            blocks_.push_back(memory_.back().get());
+        } else {
+            blocks_.push_back(blocks_.back() + block_size);
+        }
+        --spare_;
+    }
+
+    std::vector<HugeArray<T>> memory_;
+    std::vector<T*> blocks_;
+    std::size_t spare_ = 0;  // blocks behind the last one that are not used yet
     std::size_t size_ = 0;
 };
 

@@ -95,6 +95,12 @@ std::size_t skip_valid_blocks(std::string_view text) {
 
 #endif
 
+/// How many of so many threads are worth having.
+unsigned worth_sharing(std::string_view text, unsigned threads) {
+    constexpr std::size_t worth_a_thread = 1 << 20;
+    return static_cast<unsigned>(std::min<std::size_t>(threads, text.size() / worth_a_thread));
+}
+
 }  // namespace
 
 std::int64_t find_invalid_utf8(std::string_view text) {
@@ -125,8 +131,7 @@ std::int64_t find_invalid_utf8(std::string_view text) {
 }
 
 std::int64_t find_invalid_utf8(std::string_view text, unsigned threads) {
-    constexpr std::size_t worth_a_thread = 1 << 20;
-    threads = static_cast<unsigned>(std::min<std::size_t>(threads, text.size() / worth_a_thread));
+    threads = worth_sharing(text, threads);
     if (threads < 2) return find_invalid_utf8(text);
     WorkerTeam team(threads);
     std::vector<std::int64_t> found(team.size(), -1);
@@ -168,6 +173,36 @@ HugeVector<DocumentSpan> split_lines(std::string_view text) {
         if (text[at] == '\n') add_terminated(at);
     }
     add(text.size());
+    return lines;
+}
+
+HugeVector<DocumentSpan> split_lines(std::string_view text, unsigned threads) {
+    threads = worth_sharing(text, threads);
+    if (threads < 2) return split_lines(text);
+    WorkerTeam team(threads);
+    std::vector<HugeVector<DocumentSpan>> parts(team.size());
+    const auto line_from = [&](std::size_t place) {
+        if (place == 0) return place;
+        const std::size_t newline = text.find('\n', place - 1);
+        return newline == std::string_view::npos ? text.size() : newline + 1;
+    };
+    team.run([&](unsigned worker) {
+        const Part part = part_of(text.size(), worker, team.size());
+        const std::size_t begin = line_from(part.begin), end = line_from(part.end);
+        parts[worker] = split_lines(text.substr(begin, end - begin));
+        for (DocumentSpan& line : parts[worker]) {
+            line.begin += static_cast<std::int64_t>(begin);
+            line.end += static_cast<std::int64_t>(begin);
+        }
+    });
+    std::vector<std::size_t> ends;  // of the parts
+    for (const auto& part : parts) ends.push_back((ends.empty() ? 0 : ends.back()) + part.size());
+    HugeVector<DocumentSpan> lines(ends.back());
+    team.run([&](unsigned worker) {
+        const auto end = lines.begin() + static_cast<std::ptrdiff_t>(ends[worker]);
+        std::copy_backward(parts[worker].begin(), parts[worker].end(), end);
+        parts[worker] = {};
+    });
     return lines;
 }
 

@@ -39,14 +39,14 @@ class DocumentBatch:
             yield self.data[begin:end].tobytes()
 
 
-def batch_of_lines(data: Column, source: str) -> DocumentBatch:
-    r"""Make every line of ``data`` a document.
+def batch_of_lines(data: Column, source: str, threads: int = 1) -> DocumentBatch:
+    r"""Make every line of ``data`` a document, found by that many threads.
 
     >>> batch = batch_of_lines(memoryview(b"one\n\ntwo\r\n"), "a.txt")
     >>> list(batch.documents())
     [b'one', b'two']
     """
-    return DocumentBatch(data, split_lines(data), source)
+    return DocumentBatch(data, split_lines(data, threads), source)
 
 
 def batch_of_whole(data: Column, source: str) -> DocumentBatch:

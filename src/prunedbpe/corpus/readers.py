@@ -70,7 +70,7 @@ def read_part(
     else:
         for block in line_blocks(part, options.batch_bytes, threads):
             if part.file.layout is Layout.LINES:
-                batch = batch_of_lines(block.data, part.file.source)
+                batch = batch_of_lines(block.data, part.file.source, threads)
             else:
                 batch = batch_of_documents(
                     list(_json_documents(block, part.file, options, tell)), part.file.source
