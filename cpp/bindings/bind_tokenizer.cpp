@@ -9,6 +9,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "prunedbpe/tokenizer.hpp"
+#include "prunedbpe/vocabulary_files.hpp"
 #include "prunedbpe/vocabulary_lines.hpp"
 #include "python_ints.hpp"
 
@@ -194,20 +195,27 @@ void bind_tokenizer(nb::module_& module) {
         },
         "merges"_a, "The lowest rank whose own bytes do not merge into it, or None.");
     module.def(
-        "read_vocabulary_lines",
-        [](InputArray<std::uint8_t> text, std::int64_t first_id) -> nb::object {
-            std::optional<prunedbpe::VocabularyLines> lines;
+        "find_late_part", [](PairArray merges) { return prunedbpe::find_late_part(as_merges(merges)); }, "merges"_a,
+        "Place of the first merge with a part that is not made before it, or None.");
+    module.def(
+        "read_vocabulary",
+        [](nb::bytes visible_file, nb::bytes internal_file) -> nb::object {
+            std::optional<prunedbpe::VocabularyFiles> files;
             {
                 nb::gil_scoped_release release;
-                lines = prunedbpe::read_vocabulary_lines(as_text(text), first_id);
+                files = prunedbpe::read_vocabulary({visible_file.c_str(), visible_file.size()},
+                                                   {internal_file.c_str(), internal_file.size()});
             }
-            if (!lines) return nb::none();
-            return nb::make_tuple(to_array(std::move(lines->lefts)), to_array(std::move(lines->rights)),
-                                  to_array(std::move(lines->ranks)), to_array(std::move(lines->bytes)),
-                                  to_array(std::move(lines->offsets)));
+            if (!files) return nb::none();
+            nb::list special_tokens;
+            for (const std::string& token : files->special_tokens) {
+                special_tokens.append(nb::bytes(token.data(), token.size()));
+            }
+            return nb::make_tuple(to_view(std::move(files->merges)),
+                                  hand_over<OutputView<bool>>(std::move(files->visible)), special_tokens);
         },
-        "text"_a, "first_id"_a,
-        "Lefts, rights, ranks, bytes and offsets of a vocabulary file, or None where a line is unusual.");
+        "visible_file"_a, "internal_file"_a,
+        "Merges, visibility and special tokens of two vocabulary files, or None where anything is unusual.");
     module.def(
         "format_vocabulary_lines",
         [](std::int64_t first_id, SpanArray children, InputArray<std::int64_t> ranks, InputArray<std::uint8_t> bytes,
@@ -231,7 +239,7 @@ void bind_tokenizer(nb::module_& module) {
                 nb::gil_scoped_release release;
                 spelled = prunedbpe::spell(as_merges(merges));
             }
-            return nb::make_tuple(to_array(std::move(spelled.bytes)), to_array(std::move(spelled.offsets)));
+            return nb::make_tuple(to_view(std::move(spelled.bytes)), to_view(std::move(spelled.offsets)));
         },
         "merges"_a, "The bytes of every rank, flat, and offsets.");
     nb::class_<Encoder>(module, "Encoder", "Text to token ids; immutable, shared between threads.")

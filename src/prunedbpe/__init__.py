@@ -99,8 +99,6 @@ sys.modules[__name__].__class__ = _Package
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'prunedbpe' has no attribute {name!r}")
-    if name == "Tokenizer":
-        importlib.import_module("numpy")  # loading one needs it, and shall not wait for it
     value = getattr(importlib.import_module(f"prunedbpe.{_HOME_OF[name]}"), name)
     globals()[name] = value
     return value

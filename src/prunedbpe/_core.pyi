@@ -85,12 +85,23 @@ def replay(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order=
 def hide_cheapest(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], exposure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
     """Ranks of the tokens to hide, the cheapest first."""
 
+def assign_token_ids(visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], special_count: int) -> Annotated[memoryview, dict(dtype='uint32', shape=(None,))]:
+    """Token id of every rank."""
+
+def expand_internal(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], token_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """What is visible of each rank: flat ids, and offsets."""
+
 def find_unreachable(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int | None:
     """The lowest rank whose own bytes do not merge into it, or None."""
 
-def read_vocabulary_lines(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], first_id: int) -> object:
+def find_late_part(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int | None:
     """
-    Lefts, rights, ranks, bytes and offsets of a vocabulary file, or None where a line is unusual.
+    Place of the first merge with a part that is not made before it, or None.
+    """
+
+def read_vocabulary(visible_file: bytes, internal_file: bytes) -> object:
+    """
+    Merges, visibility and special tokens of two vocabulary files, or None where anything is unusual.
     """
 
 def format_vocabulary_lines(first_id: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], ranks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], spans: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> bytes:

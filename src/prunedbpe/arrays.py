@@ -7,13 +7,14 @@ as memoryviews; as long as they only go from one native function to the next, no
 from __future__ import annotations
 
 import importlib
+import sys
 import threading
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from prunedbpe.types import Column
 
-__all__ = ["Columns", "import_meanwhile", "np"]
+__all__ = ["Columns", "import_meanwhile", "is_array", "np"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +32,12 @@ else:
 def import_meanwhile() -> None:
     """Import NumPy in a thread of its own, while native code is at work that needs no Python."""
     threading.Thread(target=importlib.import_module, args=("numpy",)).start()
+
+
+def is_array(value: object) -> bool:
+    """Whether ``value`` is an array of NumPy; there is none before somebody has imported it."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 class _ArrayField:

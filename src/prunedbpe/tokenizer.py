@@ -6,14 +6,15 @@ tokens into visible ones. Text that looks like a special token is ordinary text 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from prunedbpe import _core
-from prunedbpe.arrays import np
+from prunedbpe.arrays import is_array, np
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.export.native import (
     IMPORTED_FORMAT,
@@ -27,7 +28,7 @@ from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.streaming import StreamingDecoder
 from prunedbpe.surrogates import Surrogates, repair, with_repair
 from prunedbpe.threads import thread_count
-from prunedbpe.types import AnyArray, Int64Array, Rank, Settings, TokenId, UInt32Array
+from prunedbpe.types import AnyArray, Column, Int64Array, Rank, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -325,8 +326,8 @@ class Tokenizer(TiktokenMethods):
         """
         spelled: bytes
         try:
-            if isinstance(ids, np.ndarray):
-                spelled = self._decoder.decode_array(_as_uint32(ids))
+            if is_array(ids):
+                spelled = self._decoder.decode_array(_as_uint32(cast("AnyArray", ids)))
             else:
                 spelled = self._decoder.decode(ids)
         except (IndexError, TypeError) as error:
@@ -342,8 +343,8 @@ class Tokenizer(TiktokenMethods):
                 ``replace`` by U+FFFD, ``strict`` raises, ``ignore``, ``backslashreplace``.
         """
         try:
-            if isinstance(ids, np.ndarray):
-                text = self._decoder.decode_array_text(_as_uint32(ids), errors)
+            if is_array(ids):
+                text = self._decoder.decode_array_text(_as_uint32(cast("AnyArray", ids)), errors)
             else:
                 text = self._decoder.decode_text(ids, errors)
         except (IndexError, TypeError) as error:
@@ -414,8 +415,8 @@ class Tokenizer(TiktokenMethods):
     @cached_property
     def _encoder(self) -> _core.Encoder:
         return _core.Encoder(
-            self.vocabulary.pairs,
-            *self.vocabulary.expansions,
+            self.vocabulary.column("pairs"),
+            *self.vocabulary.expansion_columns,
             self.pretokenizer.name if self.pretokenizer.is_native else "",
         )
 
@@ -431,9 +432,10 @@ class Tokenizer(TiktokenMethods):
 
     @cached_property
     def _decoder(self) -> _core.Decoder:
-        offsets = np.zeros(self.vocab_size + 1, np.int64)
-        np.cumsum(self._byte_lengths, out=offsets[1:])
-        return _core.Decoder(np.frombuffer(b"".join(self.vocab_bytes()), np.uint8), offsets)
+        strings = self.vocab_bytes()
+        data: Column = memoryview(b"".join(strings))
+        offsets: Column = array("q", accumulate(map(len, strings), initial=0))
+        return _core.Decoder(data, offsets)
 
     def _allowed(self, allowed_special: AllowedSpecial) -> tuple[str, ...]:
         known = self.vocabulary.special_tokens

@@ -13,13 +13,13 @@ from functools import cached_property
 from itertools import pairwise
 
 from prunedbpe import _core
-from prunedbpe.arrays import np
+from prunedbpe.arrays import Columns, np
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import (
     BYTE_COUNT,
     DEFAULT_SPECIAL_TOKENS,
     BoolArray,
-    ByteArray,
+    Column,
     Int64Array,
     Rank,
     TokenId,
@@ -41,7 +41,7 @@ class UnreachableTokenError(FormatError):
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary:
+class Vocabulary(Columns, arrays=("pairs", "visible")):
     """Retained merges, which of their tokens are visible, and the special tokens.
 
     Attributes:
@@ -56,22 +56,26 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         check_special_tokens(self.special_tokens)
-        if len(self.visible) != BYTE_COUNT + len(self.pairs):
+        pairs, visible = self.column("pairs"), self.column("visible")
+        if len(visible) != BYTE_COUNT + len(pairs):
             raise FormatError(
-                f"{len(self.pairs)} merges make {BYTE_COUNT + len(self.pairs)} ranks, "
-                f"but visibility is given for {len(self.visible)}"
+                f"{len(pairs)} merges make {BYTE_COUNT + len(pairs)} ranks, "
+                f"but visibility is given for {len(visible)}"
             )
-        if not self.visible[:BYTE_COUNT].all():
+        if not all(visible[:BYTE_COUNT]):
             raise FormatError("a byte is hidden, but every internal token must end in visible ones")
-        made = np.arange(BYTE_COUNT, BYTE_COUNT + len(self.pairs))
-        for i in np.flatnonzero((self.pairs >= made[:, np.newaxis]).any(axis=1)).tolist():
+        late = _core.find_late_part(pairs)
+        if late is not None:
             raise FormatError(
-                f"rank {BYTE_COUNT + i} is made of {self.pairs[i].tolist()}, "
+                f"rank {BYTE_COUNT + late} is made of {self.pairs[late].tolist()}, "
                 "but both must be lower ranks"
             )
         self._check_strings()
-        for array in (self.pairs, self.visible):
-            array.flags.writeable = False
+        for name, column in (("pairs", pairs), ("visible", visible)):
+            if isinstance(column, memoryview):
+                vars(self)[name] = column.toreadonly()
+            else:
+                column.flags.writeable = False
 
     def __getstate__(self) -> dict[str, object]:
         """The fields alone: what is worked out later must not change a pickle's bytes."""
@@ -80,7 +84,7 @@ class Vocabulary:
     def _check_strings(self) -> None:
         """Both are proved of every learned vocabulary; a file made by hand may break them."""
         # Of two tokens that spell the same at most one can be reached, so this finds either fault.
-        rank = _core.find_unreachable(self.pairs)
+        rank = _core.find_unreachable(self.column("pairs"))
         if rank is not None:
             spelled = Counter(self.strings)
             for twice in (string for string, times in spelled.items() if times > 1):
@@ -99,12 +103,12 @@ class Vocabulary:
     @cached_property
     def visible_count(self) -> int:
         """Bytes and visible learned tokens."""
-        return int(self.visible.sum())
+        return int(self.column("visible").tobytes().count(True))
 
     @property
     def internal_count(self) -> int:
         """Tokens kept only to build others."""
-        return len(self.visible) - self.visible_count
+        return len(self.column("visible")) - self.visible_count
 
     @property
     def vocab_size(self) -> int:
@@ -112,9 +116,9 @@ class Vocabulary:
         return self.visible_count + len(self.special_tokens)
 
     @cached_property
-    def spelled(self) -> tuple[ByteArray, Int64Array]:
+    def spelled(self) -> tuple[Column, Column]:
         """What every rank spells, bytes first, as flat bytes and offsets."""
-        flat, offsets = _core.spell(self.pairs)
+        flat, offsets = _core.spell(self.column("pairs"))
         return flat, offsets
 
     @cached_property
@@ -127,7 +131,12 @@ class Vocabulary:
     @cached_property
     def token_ids(self) -> UInt32Array:
         """Token id of every rank."""
-        return assign_token_ids(self.visible, len(self.special_tokens))
+        return np.asarray(self.token_id_column)
+
+    @cached_property
+    def token_id_column(self) -> Column:
+        """The same, without an array of it."""
+        return assign_token_ids(self.column("visible"), len(self.special_tokens))
 
     @cached_property
     def ranks_by_id(self) -> Int64Array:
@@ -142,24 +151,26 @@ class Vocabulary:
         return {text: TokenId(self.visible_count + i) for i, text in enumerate(self.special_tokens)}
 
     @cached_property
-    def expansions(self) -> tuple[UInt32Array, Int64Array]:
-        """The visible token ids that stand for each rank, as flat ids and offsets."""
-        return expand_internal(self.pairs, self.visible, self.token_ids)
+    def expansion_columns(self) -> tuple[Column, Column]:
+        """The visible token ids that stand for each rank: flat ids and offsets."""
+        pairs, visible = self.column("pairs"), self.column("visible")
+        return expand_internal(pairs, visible, self.token_id_column)
 
     def expansion(self, rank: Rank | int) -> list[int]:
         """The visible token ids that stand for one rank."""
-        flat, offsets = self.expansions
+        flat, offsets = self.expansion_columns
         ids: list[int] = flat[offsets[rank] : offsets[rank + 1]].tolist()
         return ids
 
     @cached_property
     def bytes_by_id(self) -> list[bytes]:
         """What every token id spells: visible and special tokens, then internal ones."""
-        special = iter(self.special_tokens)
-        return [
-            self.strings[rank] if rank >= 0 else next(special).encode()
-            for rank in self.ranks_by_id.tolist()
-        ]
+        spelled = [b""] * (len(self.strings) + len(self.special_tokens))
+        for token_id, string in zip(self.token_id_column.tolist(), self.strings, strict=True):
+            spelled[token_id] = string
+        for text, token_id in self.special_ids.items():
+            spelled[token_id] = text.encode()
+        return spelled
 
     @cached_property
     def ranks_by_string(self) -> dict[bytes, Rank]:

@@ -34,10 +34,20 @@ print(merges.pairs.tolist(), "numpy" in sys.modules)
     ], run.stderr
 
 
-def test_loading_a_tokenizer_does_not_wait_for_numpy() -> None:
-    program = "import sys; from prunedbpe import Tokenizer; print('numpy' in sys.modules)"
+def test_a_tokenizer_does_without_numpy(tmp_path: Path) -> None:
+    tokenizer = prunedbpe.train(TEXTS, 265, threshold=1)
+    tokenizer.save(tmp_path)
+    program = f"""
+import sys
+from prunedbpe import Tokenizer
+tokenizer = Tokenizer.load({str(tmp_path)!r})
+ids = tokenizer.encode("the cat sat")
+print(ids, tokenizer.decode(ids), tokenizer.encode_batch(["hat"]), "numpy" in sys.modules)
+"""
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert run.stdout == "True\n", run.stderr
+    ids = tokenizer.encode("the cat sat")
+    batch = tokenizer.encode_batch(["hat"])
+    assert run.stdout == f"{ids} the cat sat {batch} False\n", run.stderr
 
 
 def test_a_column_becomes_an_array_once() -> None:

@@ -111,7 +111,8 @@ def test_split_lines_by_threads(threads: int) -> None:
     # Lines of all lengths, empty ones, one longer than a thread's part, ends of both kinds at cuts.
     rows = [b"a" * (i % 97) + (b"\r\n" if i % 3 else b"\n") for i in range(50_000)]
     long = b"b" * (3 << 20)
-    for data in (b"".join(rows), long + b"".join(rows), b"".join(rows) + long, long, b"\n" * (3 << 20)):
+    lines = b"".join(rows)
+    for data in (lines, long + lines, lines + long, long, b"\n" * (3 << 20)):
         assert len(data) >= 2 << 20
         array = as_array(data)
         assert split_lines(array, threads).tolist() == split_lines(array).tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -13,7 +14,12 @@ from implementations import native_vocabulary
 
 from prunedbpe import ChunkCounts, Tokenizer, _core, learn, prune
 from prunedbpe.errors import FormatError
-from prunedbpe.export.paper import read_paper_files, token_repr
+from prunedbpe.export.paper import (
+    _read_quickly,
+    _read_with_care,
+    read_paper_files,
+    token_repr,
+)
 
 V, I = "vocab.txt", "inter_vocab.txt"  # noqa: E741
 
@@ -231,6 +237,41 @@ def test_vocabulary_without_all_bytes(folder, lines):
     (folder / I).write_bytes(b"")
     with pytest.raises(FormatError, match=r"vocab\.txt: the 256 bytes are missing"):
         Tokenizer.load(folder)
+
+
+def test_quick_reading_accepts_nothing_that_careful_reading_does_not(folder):
+    """Digits, bytes and lines changed at random; a few changes leave the files as good as before."""
+    whole = {name: (folder / name).read_bytes() for name in (V, I)}
+    random = Random(1)
+    accepted = 0
+    for _ in range(3000):
+        for name, data in whole.items():
+            changed = bytearray(data)
+            # The bytes' own lines are many and all alike.
+            first = changed.index(b"250\t") if name == V else 0
+            place = random.randrange(first, len(changed))
+            digits = [i for i in range(first, len(changed)) if chr(changed[i]).isdigit()]
+            lines = bytes(changed).split(b"\n")
+            match random.randrange(5):
+                case 0:
+                    changed[random.choice(digits)] = random.choice(b"0123456789-")
+                case 1:
+                    changed[place] = random.randrange(256)
+                case 2:
+                    del changed[place]
+                case 3:
+                    i, j = (random.randrange(len(lines)) for _ in "ij")
+                    lines[i], lines[j] = lines[j], lines[i]
+                    changed[:] = b"\n".join(lines)
+            (folder / name).write_bytes(changed)
+        quick = _read_quickly(folder)
+        if quick is not None:
+            accepted += 1
+            careful = _read_with_care(folder)
+            assert np.array_equal(quick.pairs, careful.pairs)
+            assert np.array_equal(quick.visible, careful.visible)
+            assert quick.special_tokens == careful.special_tokens
+    assert accepted > 100
 
 
 def test_last_line_without_its_end(folder):

@@ -17,13 +17,13 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from prunedbpe import _core
 from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.files import atomic_write
-from prunedbpe.types import BYTE_COUNT
+from prunedbpe.types import BYTE_COUNT, Column
 from prunedbpe.vocabulary import UnreachableTokenError, Vocabulary
 
 VISIBLE_FILE = "vocab.txt"
@@ -36,7 +36,7 @@ _LINE = re.compile(r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
     """Write both files into ``folder``."""
     # By rank, with the special tokens behind the last.
-    flat, offsets = vocabulary.spelled
+    flat, offsets = map(np.asarray, vocabulary.spelled)
     special = [text.encode() for text in vocabulary.special_tokens]
     flat = np.concatenate([flat, np.frombuffer(b"".join(special), np.uint8)])
     ends = np.cumsum([len(text) for text in special], dtype=np.int64) + offsets[-1]
@@ -101,70 +101,16 @@ def _read_quickly(folder: Path) -> Vocabulary | None:
     It accepts nothing that :func:`_read_with_care` would not, and names no fault: that is left to
     the slower reading.
     """
-    parts = []
-    first_id = 0
-    for name in (VISIBLE_FILE, INTERNAL_FILE):
-        try:
-            data = np.fromfile(folder / name, np.uint8)
-        except OSError:
-            return None
-        part = _core.read_vocabulary_lines(data, first_id)
-        if part is None:
-            return None
-        parts.append(cast("tuple[Any, ...]", part))
-        first_id += len(parts[-1][2])
-    vocab_size = len(parts[0][2])
-    lefts, rights, ranks = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    flat = np.concatenate([part[3] for part in parts])
-    offsets = np.concatenate([parts[0][4], parts[1][4][1:] + parts[0][4][-1]])
-
-    # 1. Bytes, then learned tokens by rank, then special ones; behind them learned tokens by rank.
-    learned = np.flatnonzero(ranks >= 0)
-    special = np.arange(BYTE_COUNT + np.count_nonzero(learned < vocab_size), vocab_size)
-    bytes_and_special = np.concatenate([np.arange(BYTE_COUNT), special])
-    if (
-        vocab_size < BYTE_COUNT
-        or not np.array_equal(flat[:BYTE_COUNT], np.arange(BYTE_COUNT))
-        or not np.array_equal(offsets[: BYTE_COUNT + 1], np.arange(BYTE_COUNT + 1))
-        or not np.array_equal(np.flatnonzero(ranks < 0), bytes_and_special)
-        or any(
-            (np.diff(ranks[part]) <= 0).any()
-            for part in np.split(learned, [len(learned) - len(parts[1][2])])
-        )
-    ):
-        return None
-
-    # 2. Dense ranks, and the merges in their order; a special token has none.
-    dense = np.full(len(ranks), -1, np.int64)
-    dense[:BYTE_COUNT] = np.arange(BYTE_COUNT)
-    by_rank = learned[np.argsort(ranks[learned], kind="stable")]
-    dense[by_rank] = BYTE_COUNT + np.arange(len(by_rank))
-    children = np.stack([lefts[by_rank], rights[by_rank]], axis=1)
-    if (
-        (np.diff(ranks[by_rank]) == 0).any()
-        or (len(by_rank) and ranks[by_rank[0]] < BYTE_COUNT)
-        or (children < 0).any()
-        or (children >= len(ranks)).any()
-    ):
-        return None
-    pairs = dense[children]
-    if (pairs < 0).any() or (pairs >= dense[by_rank][:, np.newaxis]).any():
-        return None
-
-    # 3. What the merges spell is what the lines say.
-    spelled, spelled_offsets = _core.spell(pairs.astype(np.uint32))
-    order = np.concatenate([np.arange(BYTE_COUNT), by_rank])
-    lengths = np.diff(offsets)[order]
-    if not np.array_equal(lengths, np.diff(spelled_offsets)):
-        return None
-    places = np.repeat(offsets[order] - spelled_offsets[:-1], lengths) + np.arange(len(spelled))
-    if not np.array_equal(flat[places], spelled):
-        return None
-
-    visible = order < vocab_size
     try:
-        texts = [flat[offsets[i] : offsets[i + 1]].tobytes().decode() for i in special.tolist()]
-        return Vocabulary(pairs.astype(np.uint32), visible, tuple(texts))
+        files = [(folder / name).read_bytes() for name in (VISIBLE_FILE, INTERNAL_FILE)]
+    except OSError:
+        return None
+    found = cast("tuple[Column, Column, list[bytes]] | None", _core.read_vocabulary(*files))
+    if found is None:
+        return None
+    pairs, visible, special = found
+    try:
+        return Vocabulary(pairs, visible, tuple(string.decode() for string in special))
     except (UnicodeDecodeError, PrunedBPEError):
         return None
 

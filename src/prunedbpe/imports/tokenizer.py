@@ -23,7 +23,7 @@ from prunedbpe.files import read_json, write_json
 from prunedbpe.imports.cutting import ForeignCut
 from prunedbpe.imports.merge_list import FoundMerges
 from prunedbpe.tokenizer import Segmentation, TokenIds, Tokenizer
-from prunedbpe.types import ByteArray, Int64Array, Settings, TokenId, UInt32Array
+from prunedbpe.types import ByteArray, Column, Int64Array, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
 
 FORMAT_VERSION = 1
@@ -51,7 +51,7 @@ class ForeignVocabulary(Vocabulary):
         return max([*self.ids_of_ranks, *self.ids_of_specials, *others]) + 1
 
     @cached_property
-    def token_ids(self) -> UInt32Array:
+    def token_id_column(self) -> Column:
         """Original id of every rank."""
         return np.array(self.ids_of_ranks, np.uint32)
 
