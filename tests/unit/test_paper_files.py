@@ -240,7 +240,7 @@ def test_vocabulary_without_all_bytes(folder, lines):
 
 
 def test_quick_reading_accepts_nothing_that_careful_reading_does_not(folder):
-    """Digits, bytes and lines changed at random; a few changes leave the files as good as before."""
+    """Digits, bytes and lines changed at random; a few changes leave the files as good as ever."""
     whole = {name: (folder / name).read_bytes() for name in (V, I)}
     random = Random(1)
     accepted = 0
