@@ -125,14 +125,12 @@ bool Learner::State::advance(std::size_t limit) {
         finish_several();
     }
 
-    // Fill the lists of new pairs, and find those that come next.
+    // Find the pairs that come next, and fill the lists of new ones: whoever is done with the one takes of the other.
+    const std::size_t places_end = finished.back().first + finished.back().count;
+    std::atomic<std::size_t> next_place{0};
     run([&](unsigned worker) {
-        for (const auto& [merge, first, count] : finished) {
-            for (std::size_t place = first; place < first + count; ++place) {
-                if (place % team.size() == worker) fill_lists(place);
-            }
-        }
         index.find_best(worker);
+        for (std::size_t place; (place = next_place.fetch_add(1)) < places_end;) fill_lists(place);
     });
     return true;
 }

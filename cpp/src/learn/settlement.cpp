@@ -8,7 +8,7 @@ namespace {
 /// Visits elements, each announced twice before its turn: pairs are far apart in memory, and a pair's
 /// slot must be there before the pair itself can be asked for.
 template <class Element, class Visit>
-void for_each_ahead(const std::vector<Element>& elements, const PairShard& shard, Visit&& visit) {
+void for_each_ahead(std::span<const Element> elements, const PairShard& shard, Visit&& visit) {
     constexpr std::size_t slot_ahead = 16, pair_ahead = 8;
     const std::size_t size = elements.size();
     for (std::size_t i = 0; i < std::min(slot_ahead, size); ++i) shard.prefetch_slot(elements[i].key);
@@ -35,14 +35,14 @@ void Settlement::settle(std::span<const Finished> merges, std::span<const Findin
     for (const Finished& finished : merges) {
         if (is_here(finished.merge.pair.key)) shard.remove(finished.merge.pair.key);
     }
-    for_each_ahead(losses_, shard, [&](const Loss& loss) { shard.decrease(loss.key, loss.weight); });
+    for_each_ahead<Loss>(losses_.all(), shard, [&](const Loss& loss) { shard.decrease(loss.key, loss.weight); });
 
     // 2. A list of the exact size for every new pair that occurs often enough to matter, and room in it
     // for every part, in their order.
-    for (Gain& gain : gains_) {
+    for (Gain& gain : gains_.all()) {
         if (gain.weight >= shard.floor()) gain.room = shard.add(gain.key, gain.weight, gain.count, gain.first);
     }
-    for (const Share& share : shares_) {
+    for (const Share& share : shares_.all()) {
         Gain& gain = gains_[share.gain];
         if (gain.room == nullptr) continue;
         rooms_[share.part].push_back({gain.room, share.sum, share.on_the_left});
@@ -64,20 +64,23 @@ void Settlement::collect(const Finished& finished, std::span<const Findings> fin
     const std::size_t first_share = shares_.size();
     for (std::size_t part = finished.first; part < finished.first + finished.count; ++part) {
         // No pair that is lost holds t, so none is new.
-        const auto lose = [&](std::uint64_t key, std::int64_t weight) {
-            if (is_here(key)) losses_.push_back({key, weight});
-        };
+        const auto lose = [&](std::uint64_t key, std::int64_t weight) { losses_.add({key, weight}, is_here(key)); };
         const auto gain = [&](std::uint64_t key, const NeighbourTally::Sum& sum, std::size_t i, bool on_the_left) {
-            if (!is_here(key)) return;
+            const bool stays = is_here(key);
             auto place = static_cast<std::uint32_t>(gains_.size());
-            if (is_split) {
+            if (!is_split) {
+                gains_.add({key, sum.weight, sum.occurrences, sum.first, nullptr}, stays);
+            } else if (stays) {
                 place = gain_of(key, sum, on_the_left ? left_ : right_);
-            } else {
-                gains_.push_back({key, sum.weight, sum.occurrences, sum.first, nullptr});
             }
-            shares_.push_back({place, static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(i), sum.neighbour,
-                               sum.occurrences, on_the_left});
+            shares_.add({place, static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(i), sum.neighbour,
+                         sum.occurrences, on_the_left},
+                        stays);
         };
+        const std::size_t most = findings[part].left.sums().size() + findings[part].right.sums().size() + 1;
+        losses_.make_room(most);
+        gains_.make_room(most);
+        shares_.make_room(most);
         const auto& left = findings[part].left.sums();
         for (std::size_t i = 0; i < left.size(); ++i) {
             const std::uint32_t x = left[i].neighbour;
@@ -103,7 +106,7 @@ std::uint32_t Settlement::gain_of(std::uint64_t key, const NeighbourTally::Sum& 
     if (places.size() <= sum.neighbour) places.resize(sum.neighbour + sum.neighbour / 2 + 1);
     std::uint32_t& place = places[sum.neighbour];
     if (place == 0) {
-        gains_.push_back({key, 0, 0, sum.first, nullptr});
+        gains_.add({key, 0, 0, sum.first, nullptr}, true);
         place = static_cast<std::uint32_t>(gains_.size());
     }
     gains_[place - 1].weight += sum.weight;

@@ -44,6 +44,31 @@ struct Finished {
     std::size_t count;
 };
 
+/// Elements of which only some stay, which ones being unforeseeable: each is written, and overwritten by the next if it
+/// does not stay. A branch would be guessed wrong every other time.
+template <class T>
+class Gathered {
+public:
+    void clear() { size_ = 0; }
+    /// For so many more.
+    void make_room(std::size_t count) {
+        if (elements_.size() < size_ + count) elements_.resize(2 * (size_ + count));
+    }
+    void add(const T& element, bool stays) {
+        elements_[size_] = element;
+        size_ += stays;
+    }
+
+    std::size_t size() const { return size_; }
+    T& operator[](std::size_t i) { return elements_[i]; }
+    const T& operator[](std::size_t i) const { return elements_[i]; }
+    std::span<T> all() { return {elements_.data(), size_}; }
+
+private:
+    std::vector<T> elements_;
+    std::size_t size_ = 0;
+};
+
 /// Workers settle different shards at the same time. They read the findings of all merges and write
 /// nothing into them: where the occurrences of new pairs go is kept here, to be fetched later.
 class alignas(64) Settlement {
@@ -90,9 +115,9 @@ private:
     /// Place of a new pair in gains_, by its neighbour; added if an earlier part has not found it.
     std::uint32_t gain_of(std::uint64_t key, const NeighbourTally::Sum& sum, std::vector<std::uint32_t>& places);
 
-    std::vector<Loss> losses_;
-    std::vector<Gain> gains_;
-    std::vector<Share> shares_;
+    Gathered<Loss> losses_;
+    Gathered<Gain> gains_;
+    Gathered<Share> shares_;
     std::vector<std::vector<Room>> rooms_;          // by place of the findings
     std::vector<std::uint32_t> left_, right_;       // by neighbour: place in gains_ + 1, or 0
 };
