@@ -148,6 +148,10 @@ def median(rows: Sequence[Row], key: str) -> float:
     return statistics.median(row[key] for row in rows)
 
 
+def least(rows: Sequence[Row], key: str) -> float:
+    return min(row[key] for row in rows)
+
+
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
