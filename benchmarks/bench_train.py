@@ -11,7 +11,8 @@
    counts; among themselves the best of each kind: a run that finds the memory of the machine cold
    takes half as long again, and which one does is chance.
 3. The whole pruned run (Standard BPE, reallocation, visibility, both tokenizers saved) against
-   Standard BPE alone.
+   Standard BPE alone: two processes, whose memory may be cold or not, and what is added to the
+   Standard stage by the clock inside one.
 
 Writes one JSON into results/ and, with --fill, the tables into README.md.
 """
@@ -21,8 +22,10 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +121,7 @@ def time_child(task: Row) -> Row:
 def whole_child(task: Row) -> Row:
     """From the corpus to saved tokenizers: Standard alone, or pruned and Standard from one run."""
 
-    def run() -> None:
+    def run() -> float:
         import prunedbpe
         from prunedbpe.corpus import Corpus
         from prunedbpe.train import extend_by_learning
@@ -129,15 +132,17 @@ def whole_child(task: Row) -> Row:
         vocab_size = BYTES + task["merges"] + len(DEFAULT_SPECIAL_TOKENS)
         counts = prunedbpe.count(Corpus(task["path"]), pretokenizer="gpt2")
         extend = extend_by_learning(counts, None)
-        both = task["name"] == WHOLE_RUNS[1]
-        threshold = Threshold.parse("40%" if both else 0)
-        merges, _ = reallocate(extend, task["merges"], threshold, None)
+        merges, _ = reallocate(extend, task["merges"], Threshold.parse(0), None)
         with tempfile.TemporaryDirectory() as folder:
             prunedbpe.prune(merges, vocab_size, threshold=0).save(f"{folder}/standard")
-            if both:
+            begun = time.perf_counter()
+            if task["name"] == WHOLE_RUNS[1]:
+                merges, _ = reallocate(extend, task["merges"], Threshold.parse("40%"), None)
                 prunedbpe.prune(merges, vocab_size, threshold="40%").save(f"{folder}/pruned")
+            return time.perf_counter() - begun
 
-    return measure(run)[0]
+    row, added = measure(run)
+    return {**row, "added": added}
 
 
 def verify_child(task: Row) -> Row:
@@ -244,6 +249,12 @@ def report(rows: list[Row], texts: list[str], sizes: list[int], peers: list[str]
         alone_rows, both = (of(*column, name) for name in WHOLE_RUNS)
         ratio = f"**{least(both, 'wall') / least(alone_rows, 'wall'):.3f}**" if both else "–"
         line.append(ratio)
+    ratios.append(line)
+    line = ["the same by the clock inside, median"]
+    for column in columns:
+        both = of(*column, WHOLE_RUNS[1])
+        parts = [row["wall"] / (row["wall"] - row["added"]) for row in both]
+        line.append(f"**{statistics.median(parts):.3f}**" if parts else "–")
     ratios.append(line)
     return markdown(header, table) + "\n\n" + markdown(["ratio", *header[1:]], ratios)
 
