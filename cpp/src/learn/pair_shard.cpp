@@ -55,7 +55,8 @@ void PairShard::correct_front(const FlatCorpus& corpus) {
 }
 
 void PairShard::queue_more() {
-    constexpr std::ptrdiff_t enough = 1 << 13;  // a quarter of a second-level cache
+    // A quarter of a second-level cache; of very many pairs more, because each time all are looked at.
+    const std::ptrdiff_t enough = std::max<std::ptrdiff_t>(1 << 13, std::ssize(rare_) / 64);
     const auto is_rarer = [](const QueueEntry& a, const QueueEntry& b) { return a.frequency < b.frequency; };
     const auto border = rare_.end() - std::min(enough, std::ssize(rare_));
     std::nth_element(rare_.begin(), border, rare_.end(), is_rarer);
