@@ -70,3 +70,11 @@ def test_nothing_given_is_changed():
     flow(MERGES.pairs, exposures, hidden(257, 258))
     assert exposures.tolist() == before.tolist()
     assert MERGES.applied.byte_counts.sum() == 19
+
+
+def test_counts_that_no_double_holds():
+    count = 2**60 + 1
+    merges = learn(ChunkCounts.from_mapping({b"ab": count, b"abc": 3}), 2)
+    exposures = exposure(merges.pairs, merges.applied)
+    assert exposures[[ord("a"), ord("b"), 256, 257]].tolist() == [0, 0, count, 3]
+    assert flow(merges.pairs, exposures, hidden(256, merge_count=2))[ord("a")] == count

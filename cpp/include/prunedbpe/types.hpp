@@ -27,6 +27,11 @@ struct Merge {
 };
 static_assert(sizeof(Merge) == 8);  // arrays hold merges as uint32[n, 2]
 
+/// Is a part of the merge at `place` not made before it? No learned merge has one.
+constexpr bool has_late_part(const Merge& merge, std::size_t place) {
+    return raw(merge.left) >= byte_count + place || raw(merge.right) >= byte_count + place;
+}
+
 /// One document inside a batch: bytes [begin, end) of the batch's text.
 struct DocumentSpan {
     std::int64_t begin;

@@ -180,7 +180,7 @@ void Learner::State::finish_several() {
 std::optional<WrongRow> find_wrong_merge(std::span<const Merge> merges, std::span<const std::int64_t> frequencies,
                                          std::span<const std::int64_t> applied) {
     for (std::size_t i = 0; i < merges.size(); ++i) {
-        if (std::max(raw(merges[i].left), raw(merges[i].right)) >= byte_count + i) return WrongRow{i, "pair"};
+        if (has_late_part(merges[i], i)) return WrongRow{i, "pair"};
         if (frequencies[i] < 0) return WrongRow{i, "frequency"};
         if (applied[i] < 0) return WrongRow{i, "applied count"};
     }

@@ -1,7 +1,5 @@
 #include "prunedbpe/vocabulary_files.hpp"
 
-#include <algorithm>
-
 #include "prunedbpe/vocabulary_lines.hpp"
 
 namespace prunedbpe {
@@ -41,7 +39,6 @@ public:
     }
 
     bool order_by_rank() {
-        const std::size_t learned = learned_end_ - byte_count + internal_.size();
         rank_of_id_.assign(visible_.size() + internal_.size(), no_rank);
         for (std::uint32_t byte = 0; byte < byte_count; ++byte) rank_of_id_[byte] = byte;
         id_of_rank_.assign(rank_of_id_.begin(), rank_of_id_.begin() + byte_count);
@@ -55,7 +52,7 @@ public:
             id_of_rank_.push_back(static_cast<std::uint32_t>(id));
             result_.visible.push_back(rank < other);
         }
-        return id_of_rank_.size() == byte_count + learned;
+        return true;
     }
 
     /// Parts are made before their token, and spell it.
@@ -63,11 +60,11 @@ public:
         for (std::uint32_t rank = byte_count; rank < id_of_rank_.size(); ++rank) {
             const std::uint32_t id = id_of_rank_[rank];
             const File& file = file_of(id);
-            const std::int64_t left = file.lines.lefts[id - file.first_id], right = file.lines.rights[id - file.first_id];
-            const auto ids = static_cast<std::int64_t>(rank_of_id_.size());
-            if (left < 0 || right < 0 || left >= ids || right >= ids) return false;
-            const std::uint32_t left_rank = rank_of_id_[static_cast<std::size_t>(left)];
-            const std::uint32_t right_rank = rank_of_id_[static_cast<std::size_t>(right)];
+            // A negative one becomes larger than any.
+            const auto left = static_cast<std::size_t>(file.lines.lefts[id - file.first_id]);
+            const auto right = static_cast<std::size_t>(file.lines.rights[id - file.first_id]);
+            if (left >= rank_of_id_.size() || right >= rank_of_id_.size()) return false;
+            const std::uint32_t left_rank = rank_of_id_[left], right_rank = rank_of_id_[right];
             if (left_rank >= rank || right_rank >= rank) return false;  // a special token has the highest of all
             const std::string_view token = token_of(id), first = token_of(left), second = token_of(right);
             if (token.size() != first.size() + second.size() || !token.starts_with(first) || !token.ends_with(second)) {
@@ -93,11 +90,7 @@ private:
         return true;
     }
     const File& file_of(std::size_t id) const { return id < internal_.first_id ? visible_ : internal_; }
-    template <class Id>
-    std::string_view token_of(Id id) const {
-        const File& file = file_of(static_cast<std::size_t>(id));
-        return file.token(static_cast<std::size_t>(id) - file.first_id);
-    }
+    std::string_view token_of(std::size_t id) const { return file_of(id).token(id - file_of(id).first_id); }
 
     File visible_, internal_;
     std::size_t learned_end_ = 0;  // of the visible file
@@ -120,7 +113,7 @@ std::optional<VocabularyFiles> read_vocabulary(std::string_view visible_file, st
 
 std::optional<std::size_t> find_late_part(std::span<const Merge> merges) {
     for (std::size_t i = 0; i < merges.size(); ++i) {
-        if (std::max(raw(merges[i].left), raw(merges[i].right)) >= byte_count + i) return i;
+        if (has_late_part(merges[i], i)) return i;
     }
     return std::nullopt;
 }

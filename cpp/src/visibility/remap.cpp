@@ -29,8 +29,8 @@ ExpandedRanks expand_internal(std::span<const Merge> merges, std::span<const boo
             expanded.ids.push_back(token_ids[rank]);
         } else {
             const Merge& merge = merges[rank - byte_count];
+            if (has_late_part(merge, rank - byte_count)) throw std::invalid_argument("a part is not made before its token");
             for (const std::size_t part : {raw(merge.left), raw(merge.right)}) {
-                if (part >= rank) throw std::invalid_argument("a part is not made before its token");
                 for (auto i = static_cast<std::size_t>(expanded.offsets[part]);
                      i < static_cast<std::size_t>(expanded.offsets[part + 1]); ++i) {
                     expanded.ids.push_back(expanded.ids[i]);
