@@ -26,7 +26,8 @@ struct CountedPair {
 /// Before the first merge: an array of all pairs of bytes.
 class BytePairCounter {
 public:
-    BytePairCounter() : entries_(byte_count * byte_count) {}
+    /// Takes its memory: by the thread that is going to count.
+    void start() { entries_.resize(byte_count * byte_count); }
 
     CountedPair& operator[](std::uint64_t key) { return entries_[(key >> 32) * byte_count + (key & 0xFF)]; }
     void add(std::uint64_t key, std::int64_t weight) {
@@ -155,6 +156,18 @@ void for_each_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
             at = next;
             left = right;
             next += corpus.length(right);
+        }
+    }
+}
+
+/// The same in a corpus of bytes, where the next token is known to be one slot away without looking at this one.
+template <class Visit>
+void for_each_byte_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
+    for (std::size_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
+        const std::int64_t weight = corpus.chunk_weight(chunk);
+        const Position last = corpus.chunk_end(chunk) - 1;
+        for (Position at = corpus.chunk_begin(chunk); at < last; ++at) {
+            visit(pair_key(corpus.rank_at(at), corpus.rank_at(at + 1)), at, weight);
         }
     }
 }

@@ -17,7 +17,7 @@ constexpr std::int64_t floor_step = 4;
 PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below, std::size_t ready_count)
     : corpus_(corpus), team_(team), ready_count_(ready_count), shards_(team.size()) {
     if (corpus.slot_count() < whole_below) floor_ = least_frequency;
-    for (PairShard& shard : shards_) shard.restart(floor_, expected_pairs());
+    restart();
     if (corpus.rank_count() == byte_count) {
         index_byte_pairs();
     } else {
@@ -25,19 +25,24 @@ PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t who
     }
 }
 
+void PairIndex::restart() {
+    team_.run([&](unsigned shard) { shards_[shard].restart(floor_, expected_pairs()); });
+}
+
 void PairIndex::index_byte_pairs() {
     // Counting is cheap and lists are long: the corpus is read twice rather than noted once.
     std::vector<BytePairCounter> counters(team_.size());
     team_.run([&](unsigned worker) {
         BytePairCounter& counter = counters[worker];
-        for_each_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position, std::int64_t weight) {
+        counter.start();
+        for_each_byte_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position, std::int64_t weight) {
             counter.add(key, weight);
         });
     });
     keep_frequent(counters);
     team_.run([&](unsigned worker) {
         BytePairCounter& counter = counters[worker];
-        for_each_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position at, std::int64_t) {
+        for_each_byte_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position at, std::int64_t) {
             CountedPair& pair = counter[key];
             if (pair.next != nullptr) *pair.next++ = at;
         });
@@ -48,7 +53,7 @@ void PairIndex::index_byte_pairs() {
 void PairIndex::index_below() {
     // Every pair was merged or has fallen below the floor, so no list is left.
     floor_ = std::max(least_frequency, floor_ / floor_step);
-    for (PairShard& shard : shards_) shard.restart(floor_, expected_pairs());
+    restart();
     index_any_pairs();
 }
 

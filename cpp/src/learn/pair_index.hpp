@@ -50,6 +50,8 @@ private:
     std::size_t expected_pairs() const {
         return std::min<std::size_t>(corpus_.slot_count() / 8, std::size_t{1} << 18) / shards_.size();
     }
+    /// Empties all shards.
+    void restart();
     /// Indexes a corpus of bytes.
     void index_byte_pairs();
     /// Starts over with a lower floor.
