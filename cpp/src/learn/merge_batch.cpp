@@ -1,24 +1,32 @@
 #include "learn/merge_batch.hpp"
 
+#include <utility>
+
 namespace prunedbpe {
 
 void MergeBatch::plan(PairIndex& index, const FlatCorpus& corpus, std::size_t limit, std::size_t large) {
     while (!members_.empty()) forget_last();
-    member_of_.resize(corpus.rank_count(), none);
+    roles_.resize(corpus.rank_count());
     while (members_.size() < std::min(limit, capacity_)) {
         PairShard* const shard = index.next_shard();
         if (shard == nullptr) break;
         const Pair& pair = shard->pair(*shard->front());
         const bool is_large = pair.count - pair.head >= large;
         if (is_large && !members_.empty()) break;
-        if (member_of_[pair.left()] != none || member_of_[pair.right()] != none) break;
-        shard->take_front();
-        const std::size_t place = members_.size();
-        member_of_[pair.left()] = member_of_[pair.right()] = static_cast<std::uint8_t>(place);
-        members_.push_back({{pair, static_cast<std::uint32_t>(corpus.rank_count() + place)}, place, 1});
-        shards_.push_back(shard);
+        if (roles_[pair.left()].as_right > 0 || roles_[pair.right()].newest_as_left != none) break;
+        take(*shard, corpus);
         if (is_large) break;
     }
+}
+
+void MergeBatch::take(PairShard& shard, const FlatCorpus& corpus) {
+    const Pair& pair = shard.pair(*shard.front());
+    const std::size_t place = members_.size();
+    earlier_as_left_[place] = std::exchange(roles_[pair.left()].newest_as_left, static_cast<std::uint8_t>(place));
+    ++roles_[pair.right()].as_right;
+    members_.push_back({{pair, static_cast<std::uint32_t>(corpus.rank_count() + place)}, place, 1});
+    shards_.push_back(&shard);
+    shard.take_front();
 }
 
 void MergeBatch::cut(std::span<const Findings> findings) {
