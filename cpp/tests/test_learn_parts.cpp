@@ -7,6 +7,7 @@
 #include "corpora.hpp"
 #include "learn/flat_corpus.hpp"
 #include "learn/pair_order.hpp"
+#include "learn/pair_queue.hpp"
 #include "learn/pair_table.hpp"
 #include "learn/position_pool.hpp"
 
@@ -160,5 +161,49 @@ CASE("pair order: higher frequency first, then the first occurrence; total") {
         for (const QueueEntry& other : entries) {
             CHECK(entry.pair == other.pair || merges_before(entry, other) != merges_before(other, entry));
         }
+    }
+}
+
+CASE("pair queue: in order, whatever comes while others leave, and as corrected when a bin is opened") {
+    check::Random random(26);
+    for (int round = 0; round < 300; ++round) {
+        PairQueue queue;
+        std::map<std::uint32_t, QueueEntry> expected;  // by pair
+        std::uint32_t pairs = 0;
+        std::int64_t highest = std::int64_t{2} << random.below(62);
+        const auto push = [&] {
+            // Of any magnitude, and many of the same frequency.
+            const std::int64_t frequency = std::min(highest, std::int64_t{1} + static_cast<std::int64_t>(
+                                                                 random.next() >> (1 + random.below(63))));
+            const QueueEntry entry{frequency, 1 + pairs * 7919 % 10007, pairs};
+            queue.push(entry);
+            expected[pairs++] = entry;
+        };
+        queue.restart();
+        for (std::size_t i = random.below(300); i > 0; --i) push();
+        while (!queue.empty()) {
+            if (!queue.has_near()) {
+                queue.open_bin([&](QueueEntry& entry) {
+                    if (random.below(8) != 0) return true;
+                    QueueEntry& lower = expected[entry.pair];
+                    lower.frequency = entry.frequency = std::max<std::int64_t>(1, entry.frequency / 2);
+                    if (queue.is_near(entry.frequency)) return true;
+                    queue.push(entry);
+                    return false;
+                });
+                continue;
+            }
+            const auto best = std::min_element(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
+                return merges_before(a.second, b.second);
+            });
+            CHECK_EQUAL(queue.front().pair, best->first);
+            const QueueEntry popped = queue.pop();
+            CHECK_EQUAL(popped.pair, best->first);
+            CHECK_EQUAL(popped.frequency, best->second.frequency);
+            highest = popped.frequency;
+            expected.erase(best);
+            if (random.below(3) == 0) push();
+        }
+        CHECK(expected.empty());
     }
 }

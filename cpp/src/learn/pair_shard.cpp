@@ -20,54 +20,40 @@ void PairShard::find_best(const FlatCorpus& corpus, std::size_t count) {
     // 2. The next ones, of them or of the queue.
     auto next = kept.begin();
     correct_front(corpus);
-    while (ready_.size() < count && !(next == kept.end() && queue_.empty())) {
-        if (next != kept.end() && (queue_.empty() || merges_before(*next, queue_.front()))) {
+    while (ready_.size() < count && (next != kept.end() || queue_.has_near())) {
+        if (next != kept.end() && (!queue_.has_near() || merges_before(*next, queue_.front()))) {
             ready_.push_back(*next++);
         } else {
-            ready_.push_back(pop_queue());
+            ready_.push_back(queue_.pop());
             correct_front(corpus);
         }
     }
     later_.assign(next, kept.end());
 }
 
-void PairShard::queue_again(const QueueEntry& entry, const FlatCorpus& corpus) {
+bool PairShard::correct(QueueEntry& entry, const FlatCorpus& corpus) {
+    if (is_exact(entry)) return true;
     Pair& pair = pairs_[entry.pair];
     if (pair.frequency < floor_) {
         pairs_.recycle(entry.pair);
-        return;
+        return false;
     }
-    if (pair.frequency < queued_from_) {
-        rare_.push_back({pair.frequency, unknown_position, entry.pair});  // to be looked for when its turn is near
-        return;
+    if (!queue_.is_near(pair.frequency)) {
+        queue_.push({pair.frequency, unknown_position, entry.pair});  // to be looked for when its turn is near
+        return false;
     }
     // Move the head to the first occurrence that still stands.
     while (!corpus.holds(pair.positions[pair.head], pair.left(), pair.right())) ++pair.head;
-    push({pair.frequency, pair.positions[pair.head], entry.pair});
+    entry = {pair.frequency, pair.positions[pair.head], entry.pair};
+    return true;
 }
 
 void PairShard::correct_front(const FlatCorpus& corpus) {
     while (true) {
-        while (!queue_.empty() && !is_exact(queue_.front())) queue_again(pop_queue(), corpus);
-        if (!queue_.empty() || rare_.empty()) return;
-        queue_more();
+        while (queue_.has_near() && !is_exact(queue_.front())) queue_again(queue_.pop(), corpus);
+        if (queue_.has_near() || queue_.empty()) return;
+        queue_.open_bin([&](QueueEntry& entry) { return correct(entry, corpus); });
     }
-}
-
-void PairShard::queue_more() {
-    // A quarter of a second-level cache; of very many pairs more, because each time all are looked at.
-    const std::ptrdiff_t enough = std::max<std::ptrdiff_t>(1 << 13, std::ssize(rare_) / 64);
-    const auto is_rarer = [](const QueueEntry& a, const QueueEntry& b) { return a.frequency < b.frequency; };
-    const auto border = rare_.end() - std::min(enough, std::ssize(rare_));
-    std::nth_element(rare_.begin(), border, rare_.end(), is_rarer);
-    const std::int64_t largest = std::max_element(border, rare_.end(), is_rarer)->frequency;
-    // Room is left for pairs to come. Those of one frequency are queued together, or not yet.
-    queued_from_ = std::min(largest, std::max(border->frequency + 1, largest / 2));
-    const auto first = std::partition(rare_.begin(), rare_.end(),
-                                      [&](const QueueEntry& entry) { return entry.frequency < queued_from_; });
-    queue_.assign(first, rare_.end());
-    rare_.erase(first, rare_.end());
-    std::make_heap(queue_.begin(), queue_.end(), merges_later);
 }
 
 void PairShard::remove(std::uint64_t key) {
@@ -94,7 +80,7 @@ Position* PairShard::add(std::uint64_t key, std::int64_t frequency, std::uint32_
     pair.frequency = frequency;
     pair.count = count;
     pair.positions = pool_.allocate(count);
-    push({frequency, first, place});
+    queue_.push({frequency, first, place});
     return pair.positions;
 }
 

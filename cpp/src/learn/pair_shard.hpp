@@ -7,6 +7,7 @@
 
 #include "learn/flat_corpus.hpp"
 #include "learn/pair_order.hpp"
+#include "learn/pair_queue.hpp"
 #include "learn/pair_table.hpp"
 #include "learn/position_pool.hpp"
 
@@ -21,6 +22,7 @@ public:
         floor_ = floor;
         pairs_ = PairTable(expected);
         pool_.clear();
+        queue_.restart();
     }
 
     // Building the index: count every pair, keep the frequent ones, fill their lists, queue them.
@@ -65,7 +67,7 @@ public:
     void queue_counted() {
         for (const std::uint32_t pair : added_) {
             pairs_[pair].head = 0;
-            rare_.push_back({pairs_[pair].frequency, pairs_[pair].positions[0], pair});
+            queue_.push({pairs_[pair].frequency, pairs_[pair].positions[0], pair});
         }
         added_.clear();
     }
@@ -77,7 +79,7 @@ public:
     /// The next of those that are ready; nullptr if there is none.
     const QueueEntry* front() const { return taken_ < ready_.size() ? &ready_[taken_] : nullptr; }
     /// Is it unknown what comes next, because all that were ready are taken?
-    bool is_unsure() const { return front() == nullptr && !(queue_.empty() && rare_.empty() && later_.empty()); }
+    bool is_unsure() const { return front() == nullptr && !(queue_.empty() && later_.empty()); }
     const Pair& pair(const QueueEntry& entry) const { return pairs_[entry.pair]; }
     /// Takes the front; before the next `find_best` the pair must be merged and given to `remove`, or given back.
     void take_front() { ++taken_; }
@@ -101,40 +103,24 @@ public:
     void prefetch_pair(std::uint64_t key) const { pairs_.prefetch_pair(key); }
 
     std::size_t memory() const {
-        return pairs_.memory() + pool_.memory() + (queue_.capacity() + rare_.capacity()) * sizeof(QueueEntry);
+        return pairs_.memory() + pool_.memory() + queue_.memory();
     }
 
 private:
     /// No pair stands there, and it is before all others: an entry that has it does not stand too far back.
     static constexpr Position unknown_position = 0;
 
-    // std's heaps put the largest in front, so "less" is "merges later".
-    static bool merges_later(const QueueEntry& a, const QueueEntry& b) { return merges_before(b, a); }
-
     bool is_exact(const QueueEntry& entry) const {
         // No occurrence was lost since the entry was made: its first position holds too.
         return pairs_[entry.pair].frequency == entry.frequency && entry.first_position != unknown_position;
     }
-    /// Brings an entry up to date and queues it, unless its pair is no longer frequent enough.
-    void queue_again(const QueueEntry& entry, const FlatCorpus& corpus);
-    void push(const QueueEntry& entry) {
-        if (entry.frequency < queued_from_) {
-            rare_.push_back(entry);
-            return;
-        }
-        queue_.push_back(entry);
-        std::push_heap(queue_.begin(), queue_.end(), merges_later);
+    /// Brings an entry up to date, and tells whether its pair may merge soon: if not, it waits, or is dead.
+    bool correct(QueueEntry& entry, const FlatCorpus& corpus);
+    void queue_again(QueueEntry entry, const FlatCorpus& corpus) {
+        if (correct(entry, corpus)) queue_.push(entry);
     }
-    /// Makes a new queue of the most frequent of the rare pairs, of which there must be some.
-    void queue_more();
     /// Brings an exact entry to the front of the queue, if any is left.
     void correct_front(const FlatCorpus& corpus);
-    QueueEntry pop_queue() {
-        std::pop_heap(queue_.begin(), queue_.end(), merges_later);
-        const QueueEntry entry = queue_.back();
-        queue_.pop_back();
-        return entry;
-    }
 
     void release_positions(Pair& pair) {
         pool_.release(pair.positions, pair.count);
@@ -144,11 +130,7 @@ private:
     std::int64_t floor_ = 0;
     PairTable pairs_;
     PositionPool pool_;
-    // Every pair, dead ones too, has exactly one entry here or there. Most pairs are rare, and many of them die before it
-    // is their turn: they wait outside the heap, which stays small enough for the cache.
-    std::vector<QueueEntry> queue_;     // a heap of those with `queued_from_` occurrences and more
-    std::int64_t queued_from_ = 0;
-    HugeVector<QueueEntry> rare_;       // the others, in no order
+    PairQueue queue_;                // every pair, dead ones too, has exactly one entry here, below, or among the ready
     std::vector<QueueEntry> ready_;  // exact, in order; what is not here merges later
     std::size_t taken_ = 0;          // of those that are ready
     std::vector<QueueEntry> later_;  // in order; once ready, but others came before them
