@@ -13,7 +13,8 @@
 
 namespace prunedbpe {
 
-class ChunkTable {
+/// Tables of different workers lie side by side, and must not share a cache line.
+class alignas(64) ChunkTable {
 public:
     /// What is read at every occurrence, two to a cache line; first positions are kept apart.
     struct Entry {
