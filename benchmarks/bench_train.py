@@ -124,21 +124,21 @@ def whole_child(task: Row) -> Row:
     def run() -> float:
         import prunedbpe
         from prunedbpe.corpus import Corpus
+        from prunedbpe.pruning import tokenizer_of
         from prunedbpe.train import extend_by_learning
         from prunedbpe.types import DEFAULT_SPECIAL_TOKENS
-        from prunedbpe.visibility.prune import Threshold
-        from prunedbpe.visibility.reallocate import reallocate
 
-        vocab_size = BYTES + task["merges"] + len(DEFAULT_SPECIAL_TOKENS)
+        special = DEFAULT_SPECIAL_TOKENS
+        vocab_size = BYTES + task["merges"] + len(special)
         counts = prunedbpe.count(Corpus(task["path"]), pretokenizer="gpt2")
         extend = extend_by_learning(counts, None)
-        merges, _ = reallocate(extend, task["merges"], Threshold.parse(0), None)
         with tempfile.TemporaryDirectory() as folder:
-            prunedbpe.prune(merges, vocab_size, threshold=0).save(f"{folder}/standard")
+            standard = tokenizer_of(extend, vocab_size, threshold=0, special_tokens=special)
+            standard.save(f"{folder}/standard")
             begun = time.perf_counter()
             if task["name"] == WHOLE_RUNS[1]:
-                merges, _ = reallocate(extend, task["merges"], Threshold.parse("40%"), None)
-                prunedbpe.prune(merges, vocab_size, threshold="40%").save(f"{folder}/pruned")
+                pruned = tokenizer_of(extend, vocab_size, threshold="40%", special_tokens=special)
+                pruned.save(f"{folder}/pruned")
             return time.perf_counter() - begun
 
     row, added = measure(run)
