@@ -71,14 +71,17 @@ def flow(pairs: UInt32Array, exposures: Int64Array, hidden: BoolArray) -> Int64A
     flows = exposures.copy()
     # All hidden tokens hand their share down at once, then those that got some do again: as many
     # rounds as hidden tokens are nested, not as many as there are tokens.
-    moving = np.where(hidden, exposures, 0)
-    while len(ranks := np.flatnonzero(moving)):
-        passed = np.zeros_like(flows)
-        parts = pairs[ranks - BYTE_COUNT]
-        np.add.at(passed, parts[:, 0], moving[ranks])
-        np.add.at(passed, parts[:, 1], moving[ranks])
-        flows += passed
-        moving = np.where(hidden, passed, 0)
+    ranks = np.flatnonzero(hidden)
+    shares = exposures[ranks]
+    while len(ranks):
+        parts = pairs[ranks - BYTE_COUNT].ravel()
+        shares = np.repeat(shares, 2)
+        np.add.at(flows, parts, shares)
+        is_hidden = hidden[parts]
+        ranks, places = np.unique(parts[is_hidden], return_inverse=True)
+        passed = np.zeros(len(ranks), np.int64)
+        np.add.at(passed, places, shares[is_hidden])
+        shares = passed
     return flows
 
 
