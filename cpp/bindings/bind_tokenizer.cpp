@@ -10,7 +10,6 @@
 #include "bindings.hpp"
 #include "prunedbpe/tokenizer.hpp"
 #include "prunedbpe/vocabulary_files.hpp"
-#include "prunedbpe/vocabulary_lines.hpp"
 #include "python_ints.hpp"
 
 using namespace nb::literals;
@@ -217,20 +216,21 @@ void bind_tokenizer(nb::module_& module) {
         "visible_file"_a, "internal_file"_a,
         "Merges, visibility and special tokens of two vocabulary files, or None where anything is unusual.");
     module.def(
-        "format_vocabulary_lines",
-        [](std::int64_t first_id, SpanArray children, InputArray<std::int64_t> ranks, InputArray<std::uint8_t> bytes,
-           SpanArray spans) {
-            std::string lines;
+        "write_vocabulary",
+        [](PairArray merges, InputArray<bool> visible, const std::vector<nb::bytes>& special_tokens) {
+            std::vector<std::string_view> tokens;
+            for (const nb::bytes& token : special_tokens) tokens.emplace_back(token.c_str(), token.size());
+            prunedbpe::WrittenVocabulary files;
             {
-                nb::gil_scoped_release release;
-                lines = prunedbpe::format_vocabulary_lines(
-                    first_id, {children.data(), children.size()}, as_span(ranks), as_text(bytes),
-                    {spans.data(), spans.size()}, [](char32_t c) { return Py_UNICODE_ISPRINTABLE(c) != 0; });
+                nb::gil_scoped_release release;  // the caller holds the tokens
+                files = prunedbpe::write_vocabulary(as_merges(merges), as_span(visible), tokens, [](char32_t c) {
+                    return Py_UNICODE_ISPRINTABLE(c) != 0;
+                });
             }
-            return nb::bytes(lines.data(), lines.size());
+            return nb::make_tuple(nb::bytes(files.visible_file.data(), files.visible_file.size()),
+                                  nb::bytes(files.internal_file.data(), files.internal_file.size()));
         },
-        "first_id"_a, "children"_a, "ranks"_a, "bytes"_a, "spans"_a,
-        "A vocabulary file: ids from first_id on, children, tokens by their spans, ranks.");
+        "merges"_a, "visible"_a, "special_tokens"_a, "Two vocabulary files.");
     module.def(
         "spell",
         [](PairArray merges) {

@@ -1,6 +1,6 @@
 """Native core of prunedbpe: the loops over the corpus."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import numpy
@@ -104,10 +104,8 @@ def read_vocabulary(visible_file: bytes, internal_file: bytes) -> object:
     Merges, visibility and special tokens of two vocabulary files, or None where anything is unusual.
     """
 
-def format_vocabulary_lines(first_id: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], ranks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], spans: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> bytes:
-    """
-    A vocabulary file: ids from first_id on, children, tokens by their spans, ranks.
-    """
+def write_vocabulary(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], special_tokens: Sequence[bytes]) -> tuple:
+    """Two vocabulary files."""
 
 def spell(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple:
     """The bytes of every rank, flat, and offsets."""

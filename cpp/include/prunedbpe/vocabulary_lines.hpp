@@ -28,11 +28,13 @@ std::optional<VocabularyLines> read_vocabulary_lines(std::string_view text, std:
 /// Does Python print the character as it is? Up to its own version of Unicode.
 using IsPrintable = bool (*)(char32_t character);
 
-/// Writes such lines, with ids from `first_id` on. `children` and `spans` have two numbers for each line; a token is
-/// bytes [begin, end) of `bytes`.
-std::string format_vocabulary_lines(std::int64_t first_id, std::span<const std::int64_t> children,
-                                    std::span<const std::int64_t> ranks, std::string_view bytes,
-                                    std::span<const std::int64_t> spans, IsPrintable is_printable);
+/// A token that has no children, or no rank, has -1 there.
+struct VocabularyLine {
+    std::int64_t id, left, right;
+    std::string_view token;
+    std::int64_t rank;
+};
+void append_vocabulary_line(std::string& lines, const VocabularyLine& line, IsPrintable is_printable);
 
 /// The bytes of every rank, flat, as in VocabularyLines. Parts must have lower ranks than their token.
 struct Spelled {

@@ -1,6 +1,9 @@
 #include "prunedbpe/vocabulary_files.hpp"
 
-#include "prunedbpe/vocabulary_lines.hpp"
+#include <stdexcept>
+
+#include "prunedbpe/visibility.hpp"
+#include "tokenizer/expansions.hpp"
 
 namespace prunedbpe {
 namespace {
@@ -109,6 +112,35 @@ std::optional<VocabularyFiles> read_vocabulary(std::string_view visible_file, st
     Reader reader({std::move(*visible), 0}, {std::move(*internal), vocab_size});
     if (!reader.find_parts_of_files() || !reader.order_by_rank() || !reader.find_merges()) return std::nullopt;
     return reader.take_result();
+}
+
+WrittenVocabulary write_vocabulary(std::span<const Merge> merges, std::span<const bool> visible,
+                                   std::span<const std::string_view> special_tokens, IsPrintable is_printable) {
+    if (visible.size() != byte_count + merges.size()) {
+        throw std::invalid_argument("visibility must be given for every rank");
+    }
+    if (find_late_part(merges)) throw std::invalid_argument("a part is not made before its token");
+    const TokenStrings strings(merges);
+    const std::vector<std::uint32_t> ids = assign_token_ids(visible, special_tokens.size());
+    WrittenVocabulary files;
+    files.visible_file.reserve(visible.size() * 40 + strings.bytes().size());
+    // Ids follow ranks in either file, so one pass writes both in their order.
+    std::int64_t next_visible = 0;
+    for (std::uint32_t rank = 0; rank < visible.size(); ++rank) {
+        VocabularyLine line{ids[rank], -1, -1, strings[rank], -1};
+        if (rank >= byte_count) {
+            const Merge& merge = merges[rank - byte_count];
+            line.left = ids[raw(merge.left)];
+            line.right = ids[raw(merge.right)];
+            line.rank = rank;
+        }
+        next_visible += visible[rank];
+        append_vocabulary_line(visible[rank] ? files.visible_file : files.internal_file, line, is_printable);
+    }
+    for (const std::string_view token : special_tokens) {
+        append_vocabulary_line(files.visible_file, {next_visible++, -1, -1, token, -1}, is_printable);
+    }
+    return files;
 }
 
 std::optional<std::size_t> find_late_part(std::span<const Merge> merges) {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
-#include <stdexcept>
+#include <utility>
 
 #include "prunedbpe/text.hpp"
 #include "tokenizer/expansions.hpp"
@@ -137,33 +136,25 @@ std::optional<VocabularyLines> read_vocabulary_lines(std::string_view text, std:
     return lines;
 }
 
-std::string format_vocabulary_lines(std::int64_t first_id, std::span<const std::int64_t> children,
-                                    std::span<const std::int64_t> ranks, std::string_view bytes,
-                                    std::span<const std::int64_t> spans, IsPrintable is_printable) {
-    if (children.size() != 2 * ranks.size() || spans.size() != children.size()) {
-        throw std::invalid_argument("every line needs two children, a rank and a span");
-    }
-    std::string lines;
-    lines.reserve(ranks.size() * 48);
-    const auto add_number = [&](std::int64_t number) {
-        char digits[20];
-        lines.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
-    };
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-        add_number(first_id + static_cast<std::int64_t>(i));
-        lines += "\t(";
-        add_number(children[2 * i]);
-        lines += ", ";
-        add_number(children[2 * i + 1]);
-        lines += ")\t";
-        const auto begin = static_cast<std::size_t>(spans[2 * i]), end = static_cast<std::size_t>(spans[2 * i + 1]);
-        if (end < begin || end > bytes.size()) throw std::out_of_range("a span reaches beyond the bytes");
-        append_repr(lines, bytes.substr(begin, end - begin), is_printable);
-        lines += '\t';
-        add_number(ranks[i]);
-        lines += '\n';
-    }
-    return lines;
+void append_vocabulary_line(std::string& lines, const VocabularyLine& line, IsPrintable is_printable) {
+    // What stands before and behind the token is put together apart, for as few additions as may be.
+    char piece[80];
+    char* at = piece;
+    const auto add_number = [&](std::int64_t number) { at = std::to_chars(at, at + 20, number).ptr; };
+    const auto add = [&](std::string_view text) { at = std::copy(text.begin(), text.end(), at); };
+    const auto append_piece = [&] { lines.append(piece, std::exchange(at, piece)); };
+    add_number(line.id);
+    add("\t(");
+    add_number(line.left);
+    add(", ");
+    add_number(line.right);
+    add(")\t");
+    append_piece();
+    append_repr(lines, line.token, is_printable);
+    add("\t");
+    add_number(line.rank);
+    add("\n");
+    append_piece();
 }
 
 Spelled spell(std::span<const Merge> merges) {

@@ -35,28 +35,13 @@ _LINE = re.compile(r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d
 
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
     """Write both files into ``folder``."""
-    # By rank, with the special tokens behind the last.
-    flat, offsets = map(np.asarray, vocabulary.spelled)
-    special = [text.encode() for text in vocabulary.special_tokens]
-    flat = np.concatenate([flat, np.frombuffer(b"".join(special), np.uint8)])
-    ends = np.cumsum([len(text) for text in special], dtype=np.int64) + offsets[-1]
-    offsets = np.concatenate([offsets, ends])
-    ids = np.concatenate([vocabulary.token_ids, np.fromiter(vocabulary.special_ids.values(), int)])
-    learned = slice(BYTE_COUNT, len(vocabulary.visible))
-    children = np.full((len(ids), 2), -1, np.int64)
-    children[learned] = vocabulary.token_ids[vocabulary.pairs]
-    ranks = np.full(len(ids), -1, np.int64)
-    ranks[learned] = np.arange(learned.start, learned.stop)
-    spans = np.stack([offsets[:-1], offsets[1:]], axis=1)
-    order = np.argsort(ids)
+    files = _core.write_vocabulary(
+        vocabulary.column("pairs"),
+        vocabulary.column("visible"),
+        [text.encode() for text in vocabulary.special_tokens],
+    )
     folder.mkdir(parents=True, exist_ok=True)
-    for name, first_id, part in (
-        (VISIBLE_FILE, 0, order[: vocabulary.vocab_size]),
-        (INTERNAL_FILE, vocabulary.vocab_size, order[vocabulary.vocab_size :]),
-    ):
-        lines = _core.format_vocabulary_lines(
-            first_id, children[part], ranks[part], flat, spans[part]
-        )
+    for name, lines in zip((VISIBLE_FILE, INTERNAL_FILE), files, strict=True):
         with atomic_write(folder / name) as file:
             file.write(lines)
 
