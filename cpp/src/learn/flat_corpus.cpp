@@ -75,7 +75,7 @@ FlatCorpus::FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> mer
 }
 
 void FlatCorpus::add_rank(std::uint32_t left, std::uint32_t right) {
-    if (lengths_.size() >= interior) throw std::length_error("more than 268 million merges; the learner's limit");
+    if (lengths_.size() >= interior) throw std::length_error("more than four million merges; the learner's limit");
     lengths_.push_back(lengths_[left] + lengths_[right]);
 }
 

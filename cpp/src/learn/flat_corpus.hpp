@@ -20,11 +20,12 @@ using Position = std::uint32_t;
 /// starts at p is slot[p], the next one starts at p + length, and the one before ends at p - 1 and
 /// starts `length` slots before p: neighbours in O(1), without links and without moving memory.
 ///
-/// The high four bits of a token's slots hold the count of its chunk if it is below 16, else 0. Most
-/// unique chunks are rare, and for those the weight of an occurrence costs no look-up of its chunk.
+/// The high ten bits of a token's slots hold the count of its chunk if it is below 1024, else 0. Nearly
+/// all unique chunks are that rare, and for those the weight of an occurrence costs no look-up of its chunk.
 class FlatCorpus {
 public:
-    static constexpr std::uint32_t rank_mask = 0x0FFFFFFF;
+    static constexpr unsigned rank_bits = 22;
+    static constexpr std::uint32_t rank_mask = (1u << rank_bits) - 1;
     static constexpr std::uint32_t boundary = rank_mask;
     static constexpr std::uint32_t interior = rank_mask - 1;
 
@@ -87,7 +88,6 @@ public:
 
 private:
     static constexpr unsigned block_bits = 6;
-    static constexpr unsigned rank_bits = 28;
     static constexpr std::uint32_t wide = 0xFFFFFFFF;  // the count is in wide_counts_
 
     // End and count side by side: a weight costs one cache line. Counts that do not fit are rare.
