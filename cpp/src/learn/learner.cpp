@@ -36,7 +36,8 @@ struct Learner::State {
           batch(batch_share * team.size()),
           places(team.size()),
           findings(std::max<std::size_t>(team.size(), MergeBatch::most)),
-          settlements(team.size(), Settlement(findings.size())),
+          outboxes(team.size(), Outbox(team.size())),
+          settlements(team.size()),
           sharing(share) {}
 
     /// Does the next merges of the queue, one or more and `limit` at the most, and brings the index up to date. False if
@@ -68,10 +69,13 @@ struct Learner::State {
     Part part_of_list(const Pair& pair, unsigned part) const;
     /// First occurrence at or after list place `at` that lies in another chunk than the one before.
     std::uint32_t chunk_border(const Pair& pair, std::uint32_t at) const;
-    /// Fills lists of new pairs with what was found; all shards are settled.
-    void fill_lists(std::size_t place) {
-        for (Settlement& settlement : settlements) settlement.hand_out_rooms(place, findings[place]);
-        findings[place].fill_lists();
+    /// Fills lists of new pairs with what a worker has found; all shards are settled.
+    void fill_lists(unsigned worker) {
+        const std::size_t end = finished.back().first + finished.back().count;
+        outboxes[worker].hand_out_rooms(findings, end);
+        for (std::size_t place = 0; place < end; ++place) {
+            if (findings[place].worker == worker) findings[place].fill_lists();
+        }
     }
     void replace(const Replacement& merge, Position at) {
         corpus.replace(at, merge.pair.left(), merge.pair.right(), merge.merged);
@@ -83,6 +87,7 @@ struct Learner::State {
     MergeBatch batch;
     std::vector<NeighbourPlaces> places;  // by worker
     std::vector<Findings> findings;       // of the merges of a batch, or of the parts of a single one
+    std::vector<Outbox> outboxes;         // by worker
     std::vector<Settlement> settlements;  // by shard of the index
     Sharing sharing;
     std::vector<Finished> finished;  // by the last `advance`
@@ -125,12 +130,9 @@ bool Learner::State::advance(std::size_t limit) {
         finish_several();
     }
 
-    // Find the pairs that come next, and fill the lists of new ones: whoever is done with the one takes of the other.
-    const std::size_t places_end = finished.back().first + finished.back().count;
-    std::atomic<std::size_t> next_place{0};
     run([&](unsigned worker) {
         index.find_best(worker);
-        for (std::size_t place; (place = next_place.fetch_add(1)) < places_end;) fill_lists(place);
+        fill_lists(worker);
     });
     return true;
 }
@@ -140,16 +142,21 @@ void Learner::State::finish_single() {
     finished = {{merge, 0, team.size()}};
     corpus.add_rank(merge.pair.left(), merge.pair.right());
     run([&](unsigned part) {
-        find(merge, part_of_list(merge.pair, part), places[part], findings[part],
+        Findings& found = findings[part];
+        found.worker = part;
+        find(merge, part_of_list(merge.pair, part), places[part], found,
              [&](Position at, Position, std::uint32_t) { replace(merge, at); });
+        outboxes[part].clear();
+        outboxes[part].add(merge, found, part, index, team.size() == 1);
     });
-    run([&](unsigned place) { settlements[place].settle(finished, findings, index, place); });
+    run([&](unsigned place) { settlements[place].settle(finished, outboxes, index, place); });
 }
 
 void Learner::State::finish_several() {
     // 1. Look at the occurrences of all; the corpus stays as it is.
     std::atomic<std::size_t> next_place{0};
     run([&](unsigned worker) {
+        outboxes[worker].clear();
         for (std::size_t place; (place = next_place.fetch_add(1)) < batch.members().size();) {
             const Replacement& merge = batch.members()[place].merge;
             Findings& found = findings[place];
@@ -161,6 +168,7 @@ void Learner::State::finish_several() {
                      found.occurrences.push_back(at);
                      if (rank != FlatCorpus::boundary) batch.note_neighbour(found, place, corpus, behind, rank);
                  });
+            outboxes[worker].add(merge, found, place, index, true);
         }
     });
 
@@ -173,7 +181,7 @@ void Learner::State::finish_several() {
             if (findings[one.first].worker != worker) continue;
             for (const Position at : findings[one.first].occurrences) replace(one.merge, at);
         }
-        settlements[worker].settle(finished, findings, index, worker);
+        settlements[worker].settle(finished, outboxes, index, worker);
     });
 }
 
@@ -254,6 +262,7 @@ std::uint32_t Learner::State::chunk_border(const Pair& pair, std::uint32_t at) c
 std::size_t Learner::memory() const {
     std::size_t total = state_->corpus.memory() + state_->index.memory();
     for (const Findings& found : state_->findings) total += found.memory();
+    for (const Outbox& outbox : state_->outboxes) total += outbox.memory();
     for (const NeighbourPlaces& lent : state_->places) total += lent.memory();
     return total;
 }

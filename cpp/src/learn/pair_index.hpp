@@ -42,6 +42,8 @@ public:
         return static_cast<unsigned>(std::uint64_t{mixed} * shards_.size() >> 32);
     }
     PairShard& shard(unsigned index) { return shards_[index]; }
+    /// Pairs below are not in the index.
+    std::int64_t floor() const { return floor_; }
 
     std::size_t memory() const;
 
@@ -69,7 +71,7 @@ private:
     const FlatCorpus& corpus_;
     WorkerTeam& team_;
     std::size_t ready_count_;
-    std::int64_t floor_ = 0;  // pairs below are not in the index; 0: not chosen yet
+    std::int64_t floor_ = 0;  // 0: not chosen yet
     std::vector<PairShard> shards_;
 };
 

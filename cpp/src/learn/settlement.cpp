@@ -20,98 +20,138 @@ void for_each_ahead(std::span<const Element> elements, const PairShard& shard, V
     }
 }
 
+template <class Change>
+std::size_t count_before(const std::vector<Change>& changes, std::size_t end) {
+    const auto border = std::partition_point(changes.begin(), changes.end(),
+                                             [&](const Change& change) { return change.place < end; });
+    return static_cast<std::size_t>(border - changes.begin());
+}
+
 }  // namespace
 
-void Settlement::settle(std::span<const Finished> merges, std::span<const Findings> findings, PairIndex& index,
-                        unsigned place) {
+void Outbox::clear() {
+    for (auto& losses : losses_) losses.clear();
+    for (auto& gains : gains_) gains.clear();
+}
+
+void Outbox::add(const Replacement& merge, const Findings& found, std::size_t place, const PairIndex& index,
+                 bool is_whole) {
+    const std::uint32_t a = merge.pair.left(), b = merge.pair.right(), t = merge.merged;
+    const auto here = static_cast<std::uint32_t>(place);
+    const std::int64_t least = is_whole ? index.floor() : 0;
+    const auto lose = [&](std::uint64_t key, std::int64_t weight) {
+        losses_[index.shard_of(key)].push_back({key, weight, here});
+    };
+    const auto gain = [&](std::uint64_t key, const NeighbourTally::Sum& sum, std::size_t i, bool on_the_left) {
+        if (sum.weight < least) return;
+        gains_[index.shard_of(key)].push_back({.key = key,
+                                               .weight = sum.weight,
+                                               .place = here,
+                                               .sum = static_cast<std::uint32_t>(i),
+                                               .occurrences = sum.occurrences,
+                                               .first = sum.first,
+                                               .on_the_left = on_the_left});
+    };
+    const auto& left = found.left.sums();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const std::uint32_t x = left[i].neighbour;
+        if (x != t) lose(pair_key(x, a), left[i].weight);  // no pair that is lost holds t: it is new
+        gain(pair_key(x, t), left[i], i, true);
+    }
+    const auto& right = found.right.sums();
+    for (std::size_t i = 0; i < right.size(); ++i) {
+        const std::uint32_t y = right[i].neighbour;
+        lose(pair_key(b, y), right[i].weight);
+        gain(pair_key(t, y), right[i], i, false);
+    }
+    if (found.rejoined != 0) lose(pair_key(b, a), found.rejoined);
+}
+
+std::span<const Loss> Outbox::losses(std::size_t shard, std::size_t end) const {
+    return std::span(losses_[shard]).first(count_before(losses_[shard], end));
+}
+
+std::span<Gain> Outbox::gains(std::size_t shard, std::size_t end) {
+    return std::span(gains_[shard]).first(count_before(gains_[shard], end));
+}
+
+void Outbox::hand_out_rooms(std::span<Findings> findings, std::size_t end) {
+    for (std::size_t shard = 0; shard < gains_.size(); ++shard) {
+        for (const Gain& gain : gains(shard, end)) {
+            Findings& found = findings[gain.place];
+            (gain.on_the_left ? found.left : found.right).set_room(gain.sum, gain.room);
+        }
+    }
+}
+
+std::size_t Outbox::memory() const {
+    std::size_t bytes = 0;
+    for (const auto& losses : losses_) bytes += losses.capacity() * sizeof(Loss);
+    for (const auto& gains : gains_) bytes += gains.capacity() * sizeof(Gain);
+    return bytes;
+}
+
+void Settlement::settle(std::span<const Finished> merges, std::span<Outbox> outboxes, PairIndex& index, unsigned place) {
     PairShard& shard = index.shard(place);
-    const auto is_here = [&](std::uint64_t key) { return index.shard_of(key) == place; };
-    losses_.clear();
-    gains_.clear();
-    shares_.clear();
-    for (const Finished& finished : merges) collect(finished, findings, is_here);
+    const std::size_t end = merges.back().first + merges.back().count;
 
     // 1. Merged pairs are no more, and others are rarer.
     for (const Finished& finished : merges) {
-        if (is_here(finished.merge.pair.key)) shard.remove(finished.merge.pair.key);
+        const std::uint64_t key = finished.merge.pair.key;
+        if (index.shard_of(key) == place) shard.remove(key);
     }
-    for_each_ahead<Loss>(losses_.all(), shard, [&](const Loss& loss) { shard.decrease(loss.key, loss.weight); });
+    for (const Outbox& outbox : outboxes) {
+        for_each_ahead(outbox.losses(place, end), shard,
+                       [&](const Loss& loss) { shard.decrease(loss.key, loss.weight); });
+    }
 
-    // 2. A list of the exact size for every new pair that occurs often enough to matter, and room in it
-    // for every part, in their order.
-    for (Gain& gain : gains_.all()) {
-        if (gain.weight >= shard.floor()) gain.room = shard.add(gain.key, gain.weight, gain.count, gain.first);
+    // 2. A list of the exact size for every new pair that occurs often enough to matter.
+    if (merges[0].count > 1) {
+        add_shared(outboxes, end, shard, place);
+        return;
     }
-    for (const Share& share : shares_.all()) {
-        Gain& gain = gains_[share.gain];
-        if (gain.room == nullptr) continue;
-        rooms_[share.part].push_back({gain.room, share.sum, share.on_the_left});
-        gain.room += share.occurrences;
+    for (Outbox& outbox : outboxes) {
+        for (Gain& gain : outbox.gains(place, end)) {
+            gain.room = shard.add(gain.key, gain.weight, gain.occurrences, gain.first);
+        }
     }
 }
 
-void Settlement::hand_out_rooms(std::size_t part, Findings& findings) {
-    for (const Room& room : rooms_[part]) {
-        (room.on_the_left ? findings.left : findings.right).set_room(room.sum, room.room);
-    }
-    rooms_[part].clear();
-}
-
-template <class IsHere>
-void Settlement::collect(const Finished& finished, std::span<const Findings> findings, IsHere&& is_here) {
-    const std::uint32_t a = finished.merge.pair.left(), b = finished.merge.pair.right(), t = finished.merge.merged;
-    const bool is_split = finished.count > 1;
-    const std::size_t first_share = shares_.size();
-    for (std::size_t part = finished.first; part < finished.first + finished.count; ++part) {
-        // No pair that is lost holds t, so none is new.
-        const auto lose = [&](std::uint64_t key, std::int64_t weight) { losses_.add({key, weight}, is_here(key)); };
-        const auto gain = [&](std::uint64_t key, const NeighbourTally::Sum& sum, std::size_t i, bool on_the_left) {
-            const bool stays = is_here(key);
-            auto place = static_cast<std::uint32_t>(gains_.size());
-            if (!is_split) {
-                gains_.add({key, sum.weight, sum.occurrences, sum.first, nullptr}, stays);
-            } else if (stays) {
-                place = gain_of(key, sum, on_the_left ? left_ : right_);
+void Settlement::add_shared(std::span<Outbox> outboxes, std::size_t end, PairShard& shard, unsigned place) {
+    wholes_.clear();
+    for (Outbox& outbox : outboxes) {
+        for (Gain& share : outbox.gains(place, end)) {
+            std::uint32_t& found = whole_of(share);
+            if (found == 0) {
+                wholes_.push_back(share);
+                found = static_cast<std::uint32_t>(wholes_.size());
+            } else {
+                wholes_[found - 1].weight += share.weight;
+                wholes_[found - 1].occurrences += share.occurrences;
             }
-            shares_.add({place, static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(i), sum.neighbour,
-                         sum.occurrences, on_the_left},
-                        stays);
-        };
-        const std::size_t most = findings[part].left.sums().size() + findings[part].right.sums().size() + 1;
-        losses_.make_room(most);
-        gains_.make_room(most);
-        shares_.make_room(most);
-        const auto& left = findings[part].left.sums();
-        for (std::size_t i = 0; i < left.size(); ++i) {
-            const std::uint32_t x = left[i].neighbour;
-            if (x != t) lose(pair_key(x, a), left[i].weight);
-            gain(pair_key(x, t), left[i], i, true);
+            share.whole = found - 1;
         }
-        const auto& right = findings[part].right.sums();
-        for (std::size_t i = 0; i < right.size(); ++i) {
-            const std::uint32_t y = right[i].neighbour;
-            lose(pair_key(b, y), right[i].weight);
-            gain(pair_key(t, y), right[i], i, false);
-        }
-        if (findings[part].rejoined != 0) lose(pair_key(b, a), findings[part].rejoined);
     }
-    if (!is_split) return;
-    for (std::size_t i = first_share; i < shares_.size(); ++i) {
-        (shares_[i].on_the_left ? left_ : right_)[shares_[i].neighbour] = 0;
+    for (Gain& whole : wholes_) {
+        whole_of(whole) = 0;
+        if (whole.weight < shard.floor()) continue;
+        whole.room = shard.add(whole.key, whole.weight, whole.occurrences, whole.first);
+    }
+    // Workers write one behind the other, in the order of their parts.
+    for (Outbox& outbox : outboxes) {
+        for (Gain& share : outbox.gains(place, end)) {
+            Position*& room = wholes_[share.whole].room;
+            share.room = room;
+            if (room != nullptr) room += share.occurrences;
+        }
     }
 }
 
-std::uint32_t Settlement::gain_of(std::uint64_t key, const NeighbourTally::Sum& sum,
-                                  std::vector<std::uint32_t>& places) {
-    if (places.size() <= sum.neighbour) places.resize(sum.neighbour + sum.neighbour / 2 + 1);
-    std::uint32_t& place = places[sum.neighbour];
-    if (place == 0) {
-        gains_.add({key, 0, 0, sum.first, nullptr}, true);
-        place = static_cast<std::uint32_t>(gains_.size());
-    }
-    gains_[place - 1].weight += sum.weight;
-    gains_[place - 1].count += sum.occurrences;
-    return place - 1;
+std::uint32_t& Settlement::whole_of(const Gain& share) {
+    std::vector<std::uint32_t>& places = share.on_the_left ? left_ : right_;
+    const std::size_t neighbour = share.on_the_left ? share.key >> 32 : share.key & 0xFFFFFFFF;
+    if (places.size() <= neighbour) places.resize(neighbour + neighbour / 2 + 1);
+    return places[neighbour];
 }
 
 }  // namespace prunedbpe

@@ -44,82 +44,64 @@ struct Finished {
     std::size_t count;
 };
 
-/// Elements of which only some stay, which ones being unforeseeable: each is written, and overwritten by the next if it
-/// does not stay. A branch would be guessed wrong every other time.
-template <class T>
-class Gathered {
-public:
-    void clear() { size_ = 0; }
-    /// For so many more.
-    void make_room(std::size_t count) {
-        if (elements_.size() < size_ + count) elements_.resize(2 * (size_ + count));
-    }
-    void add(const T& element, bool stays) {
-        elements_[size_] = element;
-        size_ += stays;
-    }
-
-    std::size_t size() const { return size_; }
-    T& operator[](std::size_t i) { return elements_[i]; }
-    const T& operator[](std::size_t i) const { return elements_[i]; }
-    std::span<T> all() { return {elements_.data(), size_}; }
-
-private:
-    std::vector<T> elements_;
-    std::size_t size_ = 0;
+/// A pair has lost occurrences, by what was found at `place`.
+struct Loss {
+    std::uint64_t key;
+    std::int64_t weight;
+    std::uint32_t place;
 };
 
-/// Workers settle different shards at the same time. They read the findings of all merges and write
-/// nothing into them: where the occurrences of new pairs go is kept here, to be fetched later.
-class alignas(64) Settlement {
+/// A new pair, or the share of it that was found at `place`.
+struct Gain {
+    std::uint64_t key;
+    std::int64_t weight;
+    Position* room = nullptr;  // where its occurrences go, once the shard has a list for them
+    std::uint32_t place;
+    std::uint32_t sum;  // place in the tally
+    std::uint32_t occurrences;
+    Position first;
+    std::uint32_t whole = 0;  // of a share: place of the whole gain
+    bool on_the_left = false;
+};
+
+/// What one worker has found, by the shard that it concerns, in order of place: every shard reads what is meant for it,
+/// and nothing else.
+class alignas(64) Outbox {
 public:
-    /// `findings` are all there may ever be: of the parts of one merge, or of several merges.
-    explicit Settlement(std::size_t findings) : rooms_(findings) {}
+    explicit Outbox(std::size_t shards) : losses_(shards), gains_(shards) {}
 
-    /// Settles one shard.
-    void settle(std::span<const Finished> merges, std::span<const Findings> findings, PairIndex& index, unsigned place);
+    void clear();
+    /// Notes what the findings at `place` change. New pairs that do not matter are left out if all of the merge is found
+    /// there.
+    void add(const Replacement& merge, const Findings& found, std::size_t place, const PairIndex& index, bool is_whole);
 
-    /// Tells findings where to write the occurrences of the new pairs settled here.
-    void hand_out_rooms(std::size_t part, Findings& findings);
+    /// Those that were found before place `end`.
+    std::span<const Loss> losses(std::size_t shard, std::size_t end) const;
+    std::span<Gain> gains(std::size_t shard, std::size_t end);
+    /// Tells the findings where to write the occurrences of new pairs; all shards are settled.
+    void hand_out_rooms(std::span<Findings> findings, std::size_t end);
+
+    std::size_t memory() const;
 
 private:
-    struct Loss {
-        std::uint64_t key;
-        std::int64_t weight;
-    };
-    struct Gain {
-        std::uint64_t key;
-        std::int64_t weight;
-        std::uint32_t count;
-        Position first;
-        Position* room;
-    };
-    /// One part's share of a gain.
-    struct Share {
-        std::uint32_t gain;
-        std::uint32_t part;
-        std::uint32_t sum;  // place in the tally
-        std::uint32_t neighbour;
-        std::uint32_t occurrences;
-        bool on_the_left;
-    };
-    struct Room {
-        Position* room;
-        std::uint32_t sum;
-        bool on_the_left;
-    };
+    std::vector<std::vector<Loss>> losses_;  // by shard
+    std::vector<std::vector<Gain>> gains_;
+};
 
-    /// Which pairs have lost or gained occurrences, of those that `is_here` tells.
-    template <class IsHere>
-    void collect(const Finished& finished, std::span<const Findings> findings, IsHere&& is_here);
-    /// Place of a new pair in gains_, by its neighbour; added if an earlier part has not found it.
-    std::uint32_t gain_of(std::uint64_t key, const NeighbourTally::Sum& sum, std::vector<std::uint32_t>& places);
+/// Workers settle different shards at the same time.
+class alignas(64) Settlement {
+public:
+    /// Settles one shard, and gives rooms to the gains that concern it.
+    void settle(std::span<const Finished> merges, std::span<Outbox> outboxes, PairIndex& index, unsigned place);
 
-    Gathered<Loss> losses_;
-    Gathered<Gain> gains_;
-    Gathered<Share> shares_;
-    std::vector<std::vector<Room>> rooms_;          // by place of the findings
-    std::vector<std::uint32_t> left_, right_;       // by neighbour: place in gains_ + 1, or 0
+private:
+    /// Adds the new pairs of a merge of which every worker has found a share.
+    void add_shared(std::span<Outbox> outboxes, std::size_t end, PairShard& shard, unsigned place);
+    /// Place in `wholes_` + 1 of the gain that another one is a share of, found by the neighbour; 0 if there is none yet.
+    std::uint32_t& whole_of(const Gain& share);
+
+    std::vector<Gain> wholes_;                 // of all shares
+    std::vector<std::uint32_t> left_, right_;  // by neighbour
 };
 
 }  // namespace prunedbpe
