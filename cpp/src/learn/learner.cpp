@@ -130,6 +130,7 @@ bool Learner::State::advance(std::size_t limit) {
         finish_several();
     }
 
+    // The corpus and all shards are up to date: which pairs come next, and where new ones occur.
     run([&](unsigned worker) {
         index.find_best(worker);
         fill_lists(worker);
