@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from prunedbpe._core import find_invalid_utf8
+from prunedbpe._core import find_invalid_utf8, make_room
 from prunedbpe.corpus.inputs import CorpusFile
 from prunedbpe.corpus.shards import FilePart
 from prunedbpe.corpus.streams import ByteReader, UnpackedStream
@@ -66,7 +66,7 @@ def whole_file_block(file: CorpusFile, threads: int) -> Block:
 def line_blocks(part: FilePart, block_bytes: int, threads: int) -> Iterator[Block]:
     """The lines that begin in a part of a file, in blocks of about ``block_bytes``.
 
-    That many threads read and check a file that is read whole, and check the blocks of others.
+    That many threads read and check it; a compressed file is unpacked by one.
 
     Raises:
         NotUtf8Error: The file, not only this part of it, is not UTF-8.
@@ -81,28 +81,48 @@ def line_blocks(part: FilePart, block_bytes: int, threads: int) -> Iterator[Bloc
             end = _line_start(data, part.end) if part.end < (file.size or 0) else len(data)
         yield from _blocks_of_bytes(file, data, begin, end, block_bytes)
         return
-    offset = _find_invalid_in_file(file, file.path.stat().st_mtime_ns)
+    offset = _find_invalid_in_file(file, file.path.stat().st_mtime_ns, threads)
     if offset >= 0:
         raise NotUtf8Error(offset)
     first = _line_start_on_disk(file, part.begin)
     last = _line_start_on_disk(file, part.end) if part.end < (file.size or 0) else None
     with UnpackedStream(file, first) as stream:
-        limit = None if last is None else last - first
-        for piece, offset in cut_at_lines(stream, block_bytes, limit):
+        pieces: Iterator[tuple[memoryview, int]]
+        if file.compression is None:
+            end = sys.maxsize if last is None else last
+            pieces = _pieces_on_disk(stream, first, end, block_bytes, threads)
+        else:  # which is never read in parts
+            pieces = ((memoryview(piece), at) for piece, at in cut_at_lines(stream, block_bytes))
+        for piece, offset in pieces:
             # The first pass found no fault, so one found now means that the file is another one.
-            view = memoryview(piece)
-            if find_invalid_utf8(view, threads) >= 0:
+            if find_invalid_utf8(piece, threads) >= 0:
                 raise CorpusError(
                     f"{file.source}: the file changed while it was read",
                     hint="let whatever writes it finish, then start again",
                 )
             # On the disk the stream is ahead by an unfinished line; that is near enough for a bar.
-            yield _make_block(view, first + offset, stream.disk_position)
+            yield _make_block(piece, offset, stream.disk_position)
 
 
-def cut_at_lines(
-    stream: ByteReader, block_bytes: int, limit: int | None = None
-) -> Iterator[tuple[bytes, int]]:
+def _pieces_on_disk(
+    stream: UnpackedStream, begin: int, end: int, block_bytes: int, threads: int
+) -> Iterator[tuple[memoryview, int]]:
+    """As :func:`cut_at_lines`, from ``begin`` to ``end`` of a file that is not compressed."""
+    size = block_bytes
+    while begin < end:
+        wanted = min(size, end - begin)
+        data = stream.read_into(make_room(wanted), begin, threads)
+        is_last = len(data) < wanted or begin + wanted == end
+        cut = len(data) if is_last else _last_line_start(data, 0, len(data))
+        if cut:
+            yield data[:cut], begin
+        elif is_last:
+            return
+        begin += cut
+        size = block_bytes if cut else size * 2  # for a line that is longer than a block
+
+
+def cut_at_lines(stream: ByteReader, block_bytes: int) -> Iterator[tuple[bytes, int]]:
     r"""Cut a stream after line ends, into pieces of about ``block_bytes``, each with its offset.
 
     >>> import io
@@ -110,11 +130,9 @@ def cut_at_lines(
     [(b'one\n', 0), (b'two\n', 4), (b'three', 8)]
     """
     held: list[bytes] = []  # the beginning of a line whose end has not been read
-    offset = taken = 0
+    offset = 0
     while True:
-        size = block_bytes if limit is None else min(block_bytes, limit - taken)
-        data = stream.read(size) if size > 0 else b""
-        taken += len(data)
+        data = stream.read(block_bytes)
         cut = data.rfind(b"\n") + 1
         if data and not cut:
             held.append(data)
@@ -155,11 +173,13 @@ def _check_utf8(data: memoryview, threads: int) -> None:
 # Kept, because one process may read many shards of one huge file, each of which needs all of it
 # to be valid. The time of the last change is part of the key.
 @lru_cache(maxsize=64)
-def _find_invalid_in_file(file: CorpusFile, modified: int) -> int:
+def _find_invalid_in_file(file: CorpusFile, modified: int, threads: int) -> int:
     """Offset of the first fault in the unpacked bytes of a file of any size, or -1."""
     position = 0
     held = b""
     with UnpackedStream(file) as stream:
+        if file.compression is None:
+            return _find_invalid_on_disk(stream, threads)
         while data := stream.read(_CHECK_BLOCK):
             data = held + data
             fault = find_invalid_utf8(data)
@@ -170,6 +190,18 @@ def _find_invalid_in_file(file: CorpusFile, modified: int) -> int:
             held = data[fault:] if fault >= 0 else b""
             position += len(data) - len(held)
     return position if held else -1
+
+
+def _find_invalid_on_disk(stream: UnpackedStream, threads: int) -> int:
+    """The same of a file that is not compressed, by many threads."""
+    room = make_room(_CHECK_BLOCK * max(threads, 1))
+    position = 0
+    while data := stream.read_into(room, position, threads):
+        fault = find_invalid_utf8(data, threads)
+        if fault >= 0 and (fault < len(data) - 3 or len(data) < len(room)):
+            return position + fault
+        position += len(data) if fault < 0 else fault
+    return -1
 
 
 def _line_start(data: memoryview, target: int) -> int:

@@ -85,12 +85,7 @@ class UnpackedStream:
         # In huge pages: a string of this size costs more in making its pages than in reading. One
         # byte of room tells the end of the file.
         room = make_room(min(os.fstat(self._raw.fileno()).st_size, limit) + 1)
-        try:
-            end = self._read_in_parts(room, threads)
-            while end < len(room) and (count := self._raw.readinto(room[end:])):  # type: ignore[attr-defined]
-                end += count
-        except OSError as error:
-            raise self._damaged(error) from error
+        end = len(self.read_into(room, 0, threads))
         if end < len(room):
             return room[:end]
         if end > limit:
@@ -98,7 +93,22 @@ class UnpackedStream:
         rest = self.read(limit + 1 - end)  # of a file that grows
         return None if end + len(rest) > limit else memoryview(b"".join([room, rest]))
 
-    def _read_in_parts(self, room: memoryview, threads: int) -> int:
+    def read_into(self, room: memoryview, position: int, threads: int = 1) -> memoryview:
+        """Bytes of a file that is not compressed, from ``position`` on, read by many threads.
+
+        Returns:
+            ``room`` as far as it was filled: all of it, but for the end of the file.
+        """
+        try:
+            end = self._read_in_parts(room, position, threads)
+            self._raw.seek(position + end)
+            while end < len(room) and (count := self._raw.readinto(room[end:])):  # type: ignore[attr-defined]
+                end += count
+        except OSError as error:
+            raise self._damaged(error) from error
+        return room[:end]
+
+    def _read_in_parts(self, room: memoryview, position: int, threads: int) -> int:
         """Fill the beginning of ``room`` by many threads at a time; how much of it is filled.
 
         What copying costs is making the pages of the memory. The rest is left to the caller, who
@@ -115,7 +125,7 @@ class UnpackedStream:
             begin, end = place * part, (place + 1) * part
             try:
                 while begin < end and (
-                    count := os.preadv(self._raw.fileno(), [room[begin:end]], begin)
+                    count := os.preadv(self._raw.fileno(), [room[begin:end]], position + begin)
                 ):
                     begin += count
             except OSError as error:
@@ -130,9 +140,7 @@ class UnpackedStream:
         if errors:
             raise errors[0]
         whole = next((i for i, count in enumerate(filled) if count < part), threads)
-        end = whole * part + (filled[whole] if whole < threads else 0)
-        self._raw.seek(end)
-        return end
+        return whole * part + (filled[whole] if whole < threads else 0)
 
     def _damaged(self, error: Exception) -> CorpusError:
         # Only the system's own errors have a number; the unpackers' say what is wrong with data.
