@@ -179,7 +179,6 @@ CASE("pair queue: in order, whatever comes while others leave, and as corrected 
             queue.push(entry);
             expected[pairs++] = entry;
         };
-        queue.restart();
         for (std::size_t i = random.below(300); i > 0; --i) push();
         while (!queue.empty()) {
             if (!queue.has_near()) {

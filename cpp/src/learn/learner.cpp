@@ -71,7 +71,7 @@ struct Learner::State {
     std::uint32_t chunk_border(const Pair& pair, std::uint32_t at) const;
     /// Fills lists of new pairs with what a worker has found; all shards are settled.
     void fill_lists(unsigned worker) {
-        const std::size_t end = finished.back().first + finished.back().count;
+        const std::size_t end = end_of_places(finished);
         outboxes[worker].hand_out_rooms(findings, end);
         for (std::size_t place = 0; place < end; ++place) {
             if (findings[place].worker == worker) findings[place].fill_lists();

@@ -102,9 +102,7 @@ public:
     void prefetch_slot(std::uint64_t key) const { pairs_.prefetch_slot(key); }
     void prefetch_pair(std::uint64_t key) const { pairs_.prefetch_pair(key); }
 
-    std::size_t memory() const {
-        return pairs_.memory() + pool_.memory() + queue_.memory();
-    }
+    std::size_t memory() const { return pairs_.memory() + pool_.memory() + queue_.memory(); }
 
 private:
     /// No pair stands there, and it is before all others: an entry that has it does not stand too far back.
@@ -130,7 +128,7 @@ private:
     std::int64_t floor_ = 0;
     PairTable pairs_;
     PositionPool pool_;
-    PairQueue queue_;                // every pair, dead ones too, has exactly one entry here, below, or among the ready
+    PairQueue queue_;                // every pair, dead ones too, has exactly one entry, here or in one of the next
     std::vector<QueueEntry> ready_;  // exact, in order; what is not here merges later
     std::size_t taken_ = 0;          // of those that are ready
     std::vector<QueueEntry> later_;  // in order; once ready, but others came before them

@@ -93,7 +93,7 @@ std::size_t Outbox::memory() const {
 
 void Settlement::settle(std::span<const Finished> merges, std::span<Outbox> outboxes, PairIndex& index, unsigned place) {
     PairShard& shard = index.shard(place);
-    const std::size_t end = merges.back().first + merges.back().count;
+    const std::size_t end = end_of_places(merges);
 
     // 1. Merged pairs are no more, and others are rarer.
     for (const Finished& finished : merges) {

@@ -22,11 +22,11 @@ struct alignas(64) Findings {
     NeighbourTally right;  // y after t: the pair (t, y) is new, a (b, y) is gone
     std::int64_t applied = 0;
     std::int64_t rejoined = 0;  // weight of "t a" that became "t t": a (b, a) is gone all the same
+    unsigned worker = 0;        // who found it, and has it in the cache
 
     // For one of several merges, which are not done at once:
     std::vector<Position> occurrences;  // to be replaced
     std::size_t cut = 0;                // how many of them may be done together, as far as is seen here
-    unsigned worker = 0;                // who has the occurrences in the cache
 
     void fill_lists() {
         left.fill_lists();
@@ -43,6 +43,8 @@ struct Finished {
     std::size_t first;
     std::size_t count;
 };
+/// Behind the last place of the findings of merges that are done together.
+inline std::size_t end_of_places(std::span<const Finished> merges) { return merges.back().first + merges.back().count; }
 
 /// A pair has lost occurrences, by what was found at `place`.
 struct Loss {

@@ -1,5 +1,6 @@
 #include "prunedbpe/vocabulary_files.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "prunedbpe/visibility.hpp"
@@ -125,7 +126,6 @@ WrittenVocabulary write_vocabulary(std::span<const Merge> merges, std::span<cons
     WrittenVocabulary files;
     files.visible_file.reserve(visible.size() * 40 + strings.bytes().size());
     // Ids follow ranks in either file, so one pass writes both in their order.
-    std::int64_t next_visible = 0;
     for (std::uint32_t rank = 0; rank < visible.size(); ++rank) {
         VocabularyLine line{ids[rank], -1, -1, strings[rank], -1};
         if (rank >= byte_count) {
@@ -134,11 +134,11 @@ WrittenVocabulary write_vocabulary(std::span<const Merge> merges, std::span<cons
             line.right = ids[raw(merge.right)];
             line.rank = rank;
         }
-        next_visible += visible[rank];
         append_vocabulary_line(visible[rank] ? files.visible_file : files.internal_file, line, is_printable);
     }
+    std::int64_t id = std::count(visible.begin(), visible.end(), true);
     for (const std::string_view token : special_tokens) {
-        append_vocabulary_line(files.visible_file, {next_visible++, -1, -1, token, -1}, is_printable);
+        append_vocabulary_line(files.visible_file, {id++, -1, -1, token, -1}, is_printable);
     }
     return files;
 }

@@ -23,7 +23,7 @@ WHOLE_READ_LIMIT = 128 << 20
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-_CHECK_BLOCK = 4 << 20
+_CHECK_BLOCK = 16 << 20
 _SEARCH_BLOCK = 1 << 16
 
 
@@ -85,12 +85,11 @@ def line_blocks(part: FilePart, block_bytes: int, threads: int) -> Iterator[Bloc
     if offset >= 0:
         raise NotUtf8Error(offset)
     first = _line_start_on_disk(file, part.begin)
-    last = _line_start_on_disk(file, part.end) if part.end < (file.size or 0) else None
-    with UnpackedStream(file, first) as stream:
+    last = _line_start_on_disk(file, part.end) if part.end < (file.size or 0) else sys.maxsize
+    with UnpackedStream(file) as stream:
         pieces: Iterator[tuple[memoryview, int]]
         if file.compression is None:
-            end = sys.maxsize if last is None else last
-            pieces = _pieces_on_disk(stream, first, end, block_bytes, threads)
+            pieces = _pieces_on_disk(stream, first, last, block_bytes, threads)
         else:  # which is never read in parts
             pieces = ((memoryview(piece), at) for piece, at in cut_at_lines(stream, block_bytes))
         for piece, offset in pieces:
@@ -194,7 +193,7 @@ def _find_invalid_in_file(file: CorpusFile, modified: int, threads: int) -> int:
 
 def _find_invalid_on_disk(stream: UnpackedStream, threads: int) -> int:
     """The same of a file that is not compressed, by many threads."""
-    room = make_room(_CHECK_BLOCK * max(threads, 1))
+    room = make_room(_CHECK_BLOCK)
     position = 0
     while data := stream.read_into(room, position, threads):
         fault = find_invalid_utf8(data, threads)
