@@ -37,7 +37,6 @@ struct Learner::State {
           places(team.size()),
           findings(std::max<std::size_t>(team.size(), MergeBatch::most)),
           outboxes(team.size(), Outbox(team.size())),
-          settlements(team.size()),
           sharing(share) {}
 
     /// Does the next merges of the queue, one or more and `limit` at the most, and brings the index up to date. False if
@@ -71,10 +70,10 @@ struct Learner::State {
     std::uint32_t chunk_border(const Pair& pair, std::uint32_t at) const;
     /// Fills lists of new pairs with what a worker has found; all shards are settled.
     void fill_lists(unsigned worker) {
-        const std::size_t end = end_of_places(finished);
-        outboxes[worker].hand_out_rooms(findings, end);
-        for (std::size_t place = 0; place < end; ++place) {
-            if (findings[place].worker == worker) findings[place].fill_lists();
+        for (std::size_t place = 0; place < end_of_places(finished); ++place) {
+            if (findings[place].worker != worker) continue;
+            findings[place].fill_lists();
+            findings[place].give_places_back();
         }
     }
     void replace(const Replacement& merge, Position at) {
@@ -88,7 +87,6 @@ struct Learner::State {
     std::vector<NeighbourPlaces> places;  // by worker
     std::vector<Findings> findings;       // of the merges of a batch, or of the parts of a single one
     std::vector<Outbox> outboxes;         // by worker
-    std::vector<Settlement> settlements;  // by shard of the index
     Sharing sharing;
     std::vector<Finished> finished;  // by the last `advance`
 };
@@ -148,9 +146,9 @@ void Learner::State::finish_single() {
         find(merge, part_of_list(merge.pair, part), places[part], found,
              [&](Position at, Position, std::uint32_t) { replace(merge, at); });
         outboxes[part].clear();
-        outboxes[part].add(merge, found, part, index, team.size() == 1);
+        outboxes[part].add(merge, found, part, index, least_gain(index.floor(), team.size()));
     });
-    run([&](unsigned place) { settlements[place].settle(finished, outboxes, index, place); });
+    run([&](unsigned place) { settle(finished, outboxes, findings, index, place); });
 }
 
 void Learner::State::finish_several() {
@@ -169,7 +167,8 @@ void Learner::State::finish_several() {
                      found.occurrences.push_back(at);
                      if (rank != FlatCorpus::boundary) batch.note_neighbour(found, place, corpus, behind, rank);
                  });
-            outboxes[worker].add(merge, found, place, index, true);
+            found.give_places_back();
+            outboxes[worker].add(merge, found, place, index, index.floor());
         }
     });
 
@@ -182,7 +181,7 @@ void Learner::State::finish_several() {
             if (findings[one.first].worker != worker) continue;
             for (const Position at : findings[one.first].occurrences) replace(one.merge, at);
         }
-        settlements[worker].settle(finished, outboxes, index, worker);
+        settle(finished, outboxes, findings, index, worker);
     });
 }
 
@@ -242,8 +241,6 @@ void Learner::State::find(const Replacement& merge, Part part, NeighbourPlaces& 
         }
         if (right != FlatCorpus::boundary) found.right.add(right, at, weight);
     }
-    found.left.finish();
-    found.right.finish();
 }
 
 Part Learner::State::part_of_list(const Pair& pair, unsigned part) const {

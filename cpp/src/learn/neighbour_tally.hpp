@@ -33,9 +33,11 @@ public:
         sums_.clear();
         records_.clear();
     }
-    /// All is added: the places serve another tally.
-    void finish() {
+    /// Nothing is added or looked for any more: the places serve another tally.
+    void give_places_back() {
+        if (places_ == nullptr) return;
         for (const Sum& sum : sums_) places_[sum.neighbour] = 0;
+        places_ = nullptr;
     }
 
     void add(std::uint32_t neighbour, Position position, std::int64_t weight) {
@@ -62,13 +64,18 @@ public:
     }
 
     const std::vector<Sum>& sums() const { return sums_; }
+    Sum& operator[](std::size_t sum) { return sums_[sum]; }
+    /// The sum of a neighbour, or nullptr; as long as the tally has its places.
+    Sum* find(std::uint32_t neighbour) {
+        const std::uint32_t place = places_[neighbour];
+        return place == 0 ? nullptr : &sums_[place - 1];
+    }
     /// The largest weight of a neighbour.
     std::int64_t largest() const {
         std::int64_t weight = 0;
         for (const Sum& sum : sums_) weight = std::max(weight, sum.weight);
         return weight;
     }
-    void set_room(std::size_t sum, Position* room) { sums_[sum].room = room; }
 
     /// Writes all records where they belong.
     void fill_lists() {
@@ -85,7 +92,7 @@ private:
         Position position;  // of the new pair
     };
 
-    std::uint32_t* places_ = nullptr;
+    std::uint32_t* places_ = nullptr;  // lent
     std::vector<Sum> sums_;
     std::vector<Record> records_;
 };

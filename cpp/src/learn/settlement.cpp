@@ -27,6 +27,30 @@ std::size_t count_before(const std::vector<Change>& changes, std::size_t end) {
     return static_cast<std::size_t>(border - changes.begin());
 }
 
+/// Adds a new pair of a merge that was split, unless a share of another part that is noted, too, comes before this one.
+void add_shared(const Gain& gain, std::span<Findings> parts, PairShard& shard) {
+    const std::int64_t least = least_gain(shard.floor(), parts.size());
+    const std::uint32_t neighbour = parts[gain.place].side(gain.on_the_left)[gain.sum].neighbour;
+    NeighbourTally::Sum whole{};
+    for (std::size_t part = parts.size(); part-- > 0;) {
+        const NeighbourTally::Sum* const share = parts[part].side(gain.on_the_left).find(neighbour);
+        if (share == nullptr) continue;
+        if (part < gain.place && share->weight >= least) return;
+        whole.weight += share->weight;
+        whole.occurrences += share->occurrences;
+        whole.first = share->first;
+    }
+    if (whole.weight < shard.floor()) return;
+    // Workers write one behind the other, in the order of their parts.
+    Position* room = shard.add(gain.key, whole.weight, whole.occurrences, whole.first);
+    for (Findings& part : parts) {
+        NeighbourTally::Sum* const share = part.side(gain.on_the_left).find(neighbour);
+        if (share == nullptr) continue;
+        share->room = room;
+        room += share->occurrences;
+    }
+}
+
 }  // namespace
 
 void Outbox::clear() {
@@ -35,34 +59,27 @@ void Outbox::clear() {
 }
 
 void Outbox::add(const Replacement& merge, const Findings& found, std::size_t place, const PairIndex& index,
-                 bool is_whole) {
+                 std::int64_t least_gain) {
     const std::uint32_t a = merge.pair.left(), b = merge.pair.right(), t = merge.merged;
-    const auto here = static_cast<std::uint32_t>(place);
-    const std::int64_t least = is_whole ? index.floor() : 0;
     const auto lose = [&](std::uint64_t key, std::int64_t weight) {
-        losses_[index.shard_of(key)].push_back({key, weight, here});
+        losses_[index.shard_of(key)].push_back({key, weight, static_cast<std::uint32_t>(place)});
     };
-    const auto gain = [&](std::uint64_t key, const NeighbourTally::Sum& sum, std::size_t i, bool on_the_left) {
-        if (sum.weight < least) return;
-        gains_[index.shard_of(key)].push_back({.key = key,
-                                               .weight = sum.weight,
-                                               .place = here,
-                                               .sum = static_cast<std::uint32_t>(i),
-                                               .occurrences = sum.occurrences,
-                                               .first = sum.first,
-                                               .on_the_left = on_the_left});
+    const auto gain = [&](std::uint64_t key, std::int64_t weight, std::size_t sum, bool on_the_left) {
+        if (weight < least_gain) return;
+        gains_[index.shard_of(key)].push_back(
+            {key, static_cast<std::uint32_t>(sum), static_cast<std::uint16_t>(place), on_the_left});
     };
     const auto& left = found.left.sums();
     for (std::size_t i = 0; i < left.size(); ++i) {
         const std::uint32_t x = left[i].neighbour;
         if (x != t) lose(pair_key(x, a), left[i].weight);  // no pair that is lost holds t: it is new
-        gain(pair_key(x, t), left[i], i, true);
+        gain(pair_key(x, t), left[i].weight, i, true);
     }
     const auto& right = found.right.sums();
     for (std::size_t i = 0; i < right.size(); ++i) {
         const std::uint32_t y = right[i].neighbour;
         lose(pair_key(b, y), right[i].weight);
-        gain(pair_key(t, y), right[i], i, false);
+        gain(pair_key(t, y), right[i].weight, i, false);
     }
     if (found.rejoined != 0) lose(pair_key(b, a), found.rejoined);
 }
@@ -71,17 +88,8 @@ std::span<const Loss> Outbox::losses(std::size_t shard, std::size_t end) const {
     return std::span(losses_[shard]).first(count_before(losses_[shard], end));
 }
 
-std::span<Gain> Outbox::gains(std::size_t shard, std::size_t end) {
+std::span<const Gain> Outbox::gains(std::size_t shard, std::size_t end) const {
     return std::span(gains_[shard]).first(count_before(gains_[shard], end));
-}
-
-void Outbox::hand_out_rooms(std::span<Findings> findings, std::size_t end) {
-    for (std::size_t shard = 0; shard < gains_.size(); ++shard) {
-        for (const Gain& gain : gains(shard, end)) {
-            Findings& found = findings[gain.place];
-            (gain.on_the_left ? found.left : found.right).set_room(gain.sum, gain.room);
-        }
-    }
 }
 
 std::size_t Outbox::memory() const {
@@ -91,9 +99,11 @@ std::size_t Outbox::memory() const {
     return bytes;
 }
 
-void Settlement::settle(std::span<const Finished> merges, std::span<Outbox> outboxes, PairIndex& index, unsigned place) {
+void settle(std::span<const Finished> merges, std::span<const Outbox> outboxes, std::span<Findings> findings,
+            PairIndex& index, unsigned place) {
     PairShard& shard = index.shard(place);
     const std::size_t end = end_of_places(merges);
+    const bool is_split = merges[0].count > 1;
 
     // 1. Merged pairs are no more, and others are rarer.
     for (const Finished& finished : merges) {
@@ -106,52 +116,16 @@ void Settlement::settle(std::span<const Finished> merges, std::span<Outbox> outb
     }
 
     // 2. A list of the exact size for every new pair that occurs often enough to matter.
-    if (merges[0].count > 1) {
-        add_shared(outboxes, end, shard, place);
-        return;
-    }
-    for (Outbox& outbox : outboxes) {
-        for (Gain& gain : outbox.gains(place, end)) {
-            gain.room = shard.add(gain.key, gain.weight, gain.occurrences, gain.first);
-        }
-    }
-}
-
-void Settlement::add_shared(std::span<Outbox> outboxes, std::size_t end, PairShard& shard, unsigned place) {
-    wholes_.clear();
-    for (Outbox& outbox : outboxes) {
-        for (Gain& share : outbox.gains(place, end)) {
-            std::uint32_t& found = whole_of(share);
-            if (found == 0) {
-                wholes_.push_back(share);
-                found = static_cast<std::uint32_t>(wholes_.size());
-            } else {
-                wholes_[found - 1].weight += share.weight;
-                wholes_[found - 1].occurrences += share.occurrences;
+    for (const Outbox& outbox : outboxes) {
+        for (const Gain& gain : outbox.gains(place, end)) {
+            if (is_split) {
+                add_shared(gain, findings.first(end), shard);
+                continue;
             }
-            share.whole = found - 1;
+            NeighbourTally::Sum& sum = findings[gain.place].side(gain.on_the_left)[gain.sum];
+            sum.room = shard.add(gain.key, sum.weight, sum.occurrences, sum.first);
         }
     }
-    for (Gain& whole : wholes_) {
-        whole_of(whole) = 0;
-        if (whole.weight < shard.floor()) continue;
-        whole.room = shard.add(whole.key, whole.weight, whole.occurrences, whole.first);
-    }
-    // Workers write one behind the other, in the order of their parts.
-    for (Outbox& outbox : outboxes) {
-        for (Gain& share : outbox.gains(place, end)) {
-            Position*& room = wholes_[share.whole].room;
-            share.room = room;
-            if (room != nullptr) room += share.occurrences;
-        }
-    }
-}
-
-std::uint32_t& Settlement::whole_of(const Gain& share) {
-    std::vector<std::uint32_t>& places = share.on_the_left ? left_ : right_;
-    const std::size_t neighbour = share.on_the_left ? share.key >> 32 : share.key & 0xFFFFFFFF;
-    if (places.size() <= neighbour) places.resize(neighbour + neighbour / 2 + 1);
-    return places[neighbour];
 }
 
 }  // namespace prunedbpe

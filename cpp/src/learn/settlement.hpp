@@ -28,6 +28,11 @@ struct alignas(64) Findings {
     std::vector<Position> occurrences;  // to be replaced
     std::size_t cut = 0;                // how many of them may be done together, as far as is seen here
 
+    NeighbourTally& side(bool on_the_left) { return on_the_left ? left : right; }
+    void give_places_back() {
+        left.give_places_back();
+        right.give_places_back();
+    }
     void fill_lists() {
         left.fill_lists();
         right.fill_lists();
@@ -53,17 +58,12 @@ struct Loss {
     std::uint32_t place;
 };
 
-/// A new pair, or the share of it that was found at `place`.
+/// A new pair, or a share of it: a sum of what was found at `place`.
 struct Gain {
     std::uint64_t key;
-    std::int64_t weight;
-    Position* room = nullptr;  // where its occurrences go, once the shard has a list for them
-    std::uint32_t place;
-    std::uint32_t sum;  // place in the tally
-    std::uint32_t occurrences;
-    Position first;
-    std::uint32_t whole = 0;  // of a share: place of the whole gain
-    bool on_the_left = false;
+    std::uint32_t sum;
+    std::uint16_t place;
+    bool on_the_left;
 };
 
 /// What one worker has found, by the shard that it concerns, in order of place: every shard reads what is meant for it,
@@ -73,15 +73,13 @@ public:
     explicit Outbox(std::size_t shards) : losses_(shards), gains_(shards) {}
 
     void clear();
-    /// Notes what the findings at `place` change. New pairs that do not matter are left out if all of the merge is found
-    /// there.
-    void add(const Replacement& merge, const Findings& found, std::size_t place, const PairIndex& index, bool is_whole);
+    /// Notes what the findings at `place` change. Of new pairs only those whose weight there is `least_gain` or more.
+    void add(const Replacement& merge, const Findings& found, std::size_t place, const PairIndex& index,
+             std::int64_t least_gain);
 
     /// Those that were found before place `end`.
     std::span<const Loss> losses(std::size_t shard, std::size_t end) const;
-    std::span<Gain> gains(std::size_t shard, std::size_t end);
-    /// Tells the findings where to write the occurrences of new pairs; all shards are settled.
-    void hand_out_rooms(std::span<Findings> findings, std::size_t end);
+    std::span<const Gain> gains(std::size_t shard, std::size_t end) const;
 
     std::size_t memory() const;
 
@@ -90,20 +88,16 @@ private:
     std::vector<std::vector<Gain>> gains_;
 };
 
-/// Workers settle different shards at the same time.
-class alignas(64) Settlement {
-public:
-    /// Settles one shard, and gives rooms to the gains that concern it.
-    void settle(std::span<const Finished> merges, std::span<Outbox> outboxes, PairIndex& index, unsigned place);
+/// The least weight of a share of a new pair that is worth noting: if all of `shares` are below, the pair does not reach
+/// the floor.
+inline std::int64_t least_gain(std::int64_t floor, std::size_t shares) {
+    const auto parts = static_cast<std::int64_t>(shares);
+    return (floor + parts - 1) / parts;
+}
 
-private:
-    /// Adds the new pairs of a merge of which every worker has found a share.
-    void add_shared(std::span<Outbox> outboxes, std::size_t end, PairShard& shard, unsigned place);
-    /// Place in `wholes_` + 1 of the gain that another one is a share of, found by the neighbour; 0 if there is none yet.
-    std::uint32_t& whole_of(const Gain& share);
-
-    std::vector<Gain> wholes_;                 // of all shares
-    std::vector<std::uint32_t> left_, right_;  // by neighbour
-};
+/// Settles shard `place`, and tells the findings where the occurrences of its new pairs go. Different shards are settled
+/// at the same time. If a merge was split, its tallies still have their places.
+void settle(std::span<const Finished> merges, std::span<const Outbox> outboxes, std::span<Findings> findings,
+            PairIndex& index, unsigned place);
 
 }  // namespace prunedbpe
