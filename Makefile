@@ -82,6 +82,7 @@ sanitize: $(VENV)/.tools
 
 # Texts: PRUNEDBPE_BENCH_TEXTS=a.txt:b.txt, see benchmarks/README.md.
 bench: $(VENV)/.extra-bench
+	$(BIN)/python benchmarks/bench_machine.py --fill
 	$(BIN)/python benchmarks/bench_train.py --fill
 	$(BIN)/python benchmarks/bench_encode.py --fill
 
