@@ -189,7 +189,7 @@ CASE("pair queue: in order, whatever comes while others leave, and as corrected 
                     if (queue.is_near(entry.frequency)) return true;
                     queue.push(entry);
                     return false;
-                });
+                }, [](const QueueEntry&) {});
                 continue;
             }
             const auto best = std::min_element(expected.begin(), expected.end(), [](const auto& a, const auto& b) {

@@ -38,15 +38,17 @@ public:
     bool empty() const { return !has_near() && far_ == 0; }
 
     /// Puts the pairs of the next bin in order; there must be some in bins, and none in order. `correct` changes an entry
-    /// that is out of date and tells whether it stays; it may push.
-    template <class Correct>
-    void open_bin(Correct&& correct) {
+    /// that is out of date and tells whether it stays; it may push. `prefetch` is told of an entry some time before.
+    template <class Correct, class Prefetch>
+    void open_bin(Correct&& correct, Prefetch&& prefetch) {
+        constexpr std::size_t ahead = 8;
         do --near_from_;
         while (bins_[near_from_].empty());
         Bin bin = std::exchange(bins_[near_from_], {});
         far_ -= bin.size();
-        for (QueueEntry& entry : bin) {
-            if (correct(entry)) sorted_.push_back(entry);
+        for (std::size_t i = 0; i < bin.size(); ++i) {
+            if (i + ahead < bin.size()) prefetch(bin[i + ahead]);
+            if (correct(bin[i])) sorted_.push_back(bin[i]);
         }
         std::sort(sorted_.begin(), sorted_.end(), merges_after);
     }

@@ -52,7 +52,8 @@ void PairShard::correct_front(const FlatCorpus& corpus) {
     while (true) {
         while (queue_.has_near() && !is_exact(queue_.front())) queue_again(queue_.pop(), corpus);
         if (queue_.has_near() || queue_.empty()) return;
-        queue_.open_bin([&](QueueEntry& entry) { return correct(entry, corpus); });
+        queue_.open_bin([&](QueueEntry& entry) { return correct(entry, corpus); },
+                        [&](const QueueEntry& entry) { __builtin_prefetch(&pairs_[entry.pair]); });
     }
 }
 
