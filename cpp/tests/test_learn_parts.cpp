@@ -164,7 +164,7 @@ CASE("pair order: higher frequency first, then the first occurrence; total") {
     }
 }
 
-CASE("pair queue: in order, whatever comes while others leave, and as corrected when a bin is opened") {
+CASE("pair queue: in order, whatever comes while others leave, and as corrected when bins are opened") {
     check::Random random(26);
     for (int round = 0; round < 300; ++round) {
         PairQueue queue;
@@ -180,16 +180,25 @@ CASE("pair queue: in order, whatever comes while others leave, and as corrected 
             expected[pairs++] = entry;
         };
         for (std::size_t i = random.below(300); i > 0; --i) push();
-        while (!queue.empty()) {
-            if (!queue.has_near()) {
-                queue.open_bin([&](QueueEntry& entry) {
+        std::size_t open_from = PairQueue::bin_count;
+        const auto open = [&] {
+            open_from -= std::min(open_from, 1 + random.below(40));
+            queue.open_from(
+                open_from,
+                [&](QueueEntry& entry) {
                     if (random.below(8) != 0) return true;
                     QueueEntry& lower = expected[entry.pair];
                     lower.frequency = entry.frequency = std::max<std::int64_t>(1, entry.frequency / 2);
                     if (queue.is_near(entry.frequency)) return true;
                     queue.push(entry);
                     return false;
-                }, [](const QueueEntry&) {});
+                },
+                [](const QueueEntry&) {});
+        };
+        while (!expected.empty()) {
+            CHECK_EQUAL(queue.near_count() + queue.far_count(), expected.size());
+            if (!queue.has_near() || random.below(4) == 0) {
+                open();
                 continue;
             }
             const auto best = std::min_element(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
@@ -203,6 +212,6 @@ CASE("pair queue: in order, whatever comes while others leave, and as corrected 
             expected.erase(best);
             if (random.below(3) == 0) push();
         }
-        CHECK(expected.empty());
+        CHECK(!queue.has_near() && queue.far_count() == 0);
     }
 }

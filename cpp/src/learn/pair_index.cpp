@@ -26,6 +26,7 @@ PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t who
 }
 
 void PairIndex::restart() {
+    open_from_ = PairQueue::bin_count;
     team_.run([&](unsigned shard) { shards_[shard].restart(floor_, expected_pairs()); });
 }
 
@@ -130,17 +131,41 @@ void PairIndex::keep_frequent(std::vector<Counter>& counters) {
 }
 
 void PairIndex::queue_counted() {
-    team_.run([&](unsigned shard) {
-        shards_[shard].queue_counted();
-        find_best(shard);
-    });
+    team_.run([&](unsigned shard) { shards_[shard].queue_counted(); });
+    open_bins();
+    team_.run([&](unsigned shard) { find_best(shard); });
+}
+
+void PairIndex::open_bins() {
+    std::size_t near = 0, far = 0;
+    for (const PairShard& shard : shards_) {
+        near += shard.near_count();
+        far += shard.queue().far_count();
+    }
+    const std::size_t few = 2 * ready_count_ * shards_.size();
+    if (near >= few) return;
+    while (near < 2 * few && far > 0) {
+        --open_from_;
+        for (const PairShard& shard : shards_) {
+            near += shard.queue().bin_size(open_from_);
+            far -= shard.queue().bin_size(open_from_);
+        }
+    }
 }
 
 PairShard* PairIndex::best_shard() {
     while (true) {
-        PairShard* const best = next_shard();
-        if (best != nullptr || floor_ == least_frequency) return best;
-        index_below();
+        if (PairShard* const best = next_shard()) return best;
+        const bool any_waits = std::any_of(shards_.begin(), shards_.end(),
+                                           [](const PairShard& shard) { return shard.queue().far_count() > 0; });
+        if (any_waits) {  // all that were in open bins are merged or dead
+            open_bins();
+            team_.run([&](unsigned shard) { find_best(shard); });
+        } else if (floor_ > least_frequency) {
+            index_below();
+        } else {
+            return nullptr;
+        }
     }
 }
 

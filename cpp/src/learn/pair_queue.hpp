@@ -15,42 +15,54 @@
 namespace prunedbpe {
 
 /// The highest frequency only falls, most pairs are rare, and many die before it is their turn. So a pair waits in a bin
-/// of pairs of similar frequency, at no cost, until all bins above it are empty. Then the pairs of its bin are put in
+/// of pairs of similar frequency, at no cost, until the bins above it are opened. Then the pairs of its bin are put in
 /// order: sorted, which takes less time than a heap. The few that come later are a heap of their own, a small one.
 class PairQueue {
 public:
-    /// No pair is left in it; it takes pairs of any frequency again.
-    void restart() { near_from_ = bins_.size(); }
+    /// Eight bins for each power of two, and one for each frequency below 16.
+    static constexpr unsigned step_bits = 3;
+    static constexpr std::size_t bin_count = 64 << step_bits;
+
+    /// No pair is left in it; all bins are closed.
+    void restart() { open_from_ = bin_count; }
 
     void push(const QueueEntry& entry) {
         if (!is_near(entry.frequency)) {
             bins_[bin_of(entry.frequency)].push_back(entry);
-            ++far_;
+            ++far_count_;
             return;
         }
         newer_.push_back(entry);
         std::push_heap(newer_.begin(), newer_.end(), merges_after);
     }
 
-    /// Are pairs of this frequency in order, and not in a bin?
-    bool is_near(std::int64_t frequency) const { return bin_of(frequency) >= near_from_; }
-    bool has_near() const { return !(sorted_.empty() && newer_.empty()); }
-    bool empty() const { return !has_near() && far_ == 0; }
+    /// Are pairs of this frequency in order, and not in a closed bin?
+    bool is_near(std::int64_t frequency) const { return bin_of(frequency) >= open_from_; }
+    bool has_near() const { return near_count() > 0; }
+    std::size_t near_count() const { return sorted_.size() + newer_.size(); }
+    std::size_t far_count() const { return far_count_; }
+    std::size_t bin_size(std::size_t bin) const { return bins_[bin].size(); }
 
-    /// Puts the pairs of the next bin in order; there must be some in bins, and none in order. `correct` changes an entry
-    /// that is out of date and tells whether it stays; it may push. `prefetch` is told of an entry some time before.
+    /// Opens all bins from `bin` on, and puts their pairs in order. `correct` changes an entry that is out of date and tells
+    /// whether it stays; it may push. `prefetch` is told of an entry some time before.
     template <class Correct, class Prefetch>
-    void open_bin(Correct&& correct, Prefetch&& prefetch) {
+    void open_from(std::size_t bin, Correct&& correct, Prefetch&& prefetch) {
         constexpr std::size_t ahead = 8;
-        do --near_from_;
-        while (bins_[near_from_].empty());
-        Bin bin = std::exchange(bins_[near_from_], {});
-        far_ -= bin.size();
-        for (std::size_t i = 0; i < bin.size(); ++i) {
-            if (i + ahead < bin.size()) prefetch(bin[i + ahead]);
-            if (correct(bin[i])) sorted_.push_back(bin[i]);
+        std::vector<QueueEntry> opened;
+        const std::size_t end = std::exchange(open_from_, std::min(bin, open_from_));
+        for (std::size_t next = end; next-- > open_from_;) {
+            const Bin entries = std::exchange(bins_[next], {});
+            far_count_ -= entries.size();
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+                if (i + ahead < entries.size()) prefetch(entries[i + ahead]);
+                QueueEntry entry = entries[i];
+                if (correct(entry)) opened.push_back(entry);
+            }
         }
-        std::sort(sorted_.begin(), sorted_.end(), merges_after);
+        if (opened.empty()) return;
+        std::sort(opened.begin(), opened.end(), merges_after);
+        opened.insert(opened.end(), sorted_.begin(), sorted_.end());  // from bins above, so these merge before
+        sorted_ = std::move(opened);
     }
 
     /// The first of those in order, of which there must be one.
@@ -75,8 +87,6 @@ public:
 private:
     using Bin = HugeVector<QueueEntry>;
 
-    /// Eight bins for each power of two, and one for each frequency below 16.
-    static constexpr unsigned step_bits = 3;
     static std::size_t bin_of(std::int64_t frequency) {
         const auto value = static_cast<std::uint64_t>(frequency);
         const auto shift = static_cast<unsigned>(std::bit_width(value | 1 << step_bits)) - 1 - step_bits;
@@ -88,11 +98,11 @@ private:
         return sorted_.empty() || (!newer_.empty() && merges_before(newer_.front(), sorted_.back()));
     }
 
-    std::array<Bin, 64 << step_bits> bins_;
-    std::size_t far_ = 0;                   // how many are in bins
-    std::size_t near_from_ = bins_.size();  // the bins from here on are empty
-    std::vector<QueueEntry> sorted_;        // the first one at the end
-    std::vector<QueueEntry> newer_;         // a heap
+    std::array<Bin, bin_count> bins_;  // those that are open are empty
+    std::size_t open_from_ = bin_count;
+    std::size_t far_count_ = 0;       // pairs in bins
+    std::vector<QueueEntry> sorted_;  // the first one at the end
+    std::vector<QueueEntry> newer_;   // a heap
 };
 
 }  // namespace prunedbpe

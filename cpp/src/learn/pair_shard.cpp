@@ -4,7 +4,11 @@
 
 namespace prunedbpe {
 
-void PairShard::find_best(const FlatCorpus& corpus, std::size_t count) {
+void PairShard::find_best(const FlatCorpus& corpus, std::size_t count, std::size_t open_from) {
+    queue_.open_from(
+        open_from, [&](QueueEntry& entry) { return correct(entry, corpus); },
+        [&](const QueueEntry& entry) { __builtin_prefetch(&pairs_[entry.pair]); });
+
     // 1. What was ready before and not merged still is in order, but for the pairs that have lost occurrences.
     std::vector<QueueEntry>& kept = kept_;
     kept.assign(ready_.begin() + static_cast<std::ptrdiff_t>(taken_), ready_.end());
@@ -49,12 +53,7 @@ bool PairShard::correct(QueueEntry& entry, const FlatCorpus& corpus) {
 }
 
 void PairShard::correct_front(const FlatCorpus& corpus) {
-    while (true) {
-        while (queue_.has_near() && !is_exact(queue_.front())) queue_again(queue_.pop(), corpus);
-        if (queue_.has_near() || queue_.empty()) return;
-        queue_.open_bin([&](QueueEntry& entry) { return correct(entry, corpus); },
-                        [&](const QueueEntry& entry) { __builtin_prefetch(&pairs_[entry.pair]); });
-    }
+    while (queue_.has_near() && !is_exact(queue_.front())) queue_again(queue_.pop(), corpus);
 }
 
 void PairShard::remove(std::uint64_t key) {

@@ -74,12 +74,16 @@ public:
 
     // Merging.
 
-    /// Makes the pairs that merge next ready, `count` of them or all there are.
-    void find_best(const FlatCorpus& corpus, std::size_t count);
+    /// Makes the pairs that merge next ready, `count` of them or all there are in open bins, those from `open_from` on.
+    void find_best(const FlatCorpus& corpus, std::size_t count, std::size_t open_from);
     /// The next of those that are ready; nullptr if there is none.
     const QueueEntry* front() const { return taken_ < ready_.size() ? &ready_[taken_] : nullptr; }
-    /// Is it unknown what comes next, because all that were ready are taken?
-    bool is_unsure() const { return front() == nullptr && !(queue_.empty() && later_.empty()); }
+    /// Is it unknown what comes next, because all that were ready are taken? Pairs of closed bins come after all of those
+    /// that are ready, in any shard.
+    bool is_unsure() const { return front() == nullptr && (queue_.has_near() || !later_.empty()); }
+    /// How many pairs there are in open bins, dead ones too.
+    std::size_t near_count() const { return ready_.size() - taken_ + later_.size() + queue_.near_count(); }
+    const PairQueue& queue() const { return queue_; }
     const Pair& pair(const QueueEntry& entry) const { return pairs_[entry.pair]; }
     /// Takes the front; before the next `find_best` the pair must be merged and given to `remove`, or given back.
     void take_front() { ++taken_; }
