@@ -129,7 +129,7 @@ bool Learner::State::advance(std::size_t limit) {
     }
 
     // The corpus and all shards are up to date: which pairs come next, and where new ones occur.
-    index.open_bins();
+    index.choose_open_bins();
     run([&](unsigned worker) {
         index.find_best(worker);
         fill_lists(worker);

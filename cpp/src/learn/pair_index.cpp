@@ -132,17 +132,17 @@ void PairIndex::keep_frequent(std::vector<Counter>& counters) {
 
 void PairIndex::queue_counted() {
     team_.run([&](unsigned shard) { shards_[shard].queue_counted(); });
-    open_bins();
+    choose_open_bins();
     team_.run([&](unsigned shard) { find_best(shard); });
 }
 
-void PairIndex::open_bins() {
+void PairIndex::choose_open_bins() {
     std::size_t near = 0, far = 0;
     for (const PairShard& shard : shards_) {
         near += shard.near_count();
         far += shard.queue().far_count();
     }
-    const std::size_t few = 2 * ready_count_ * shards_.size();
+    const std::size_t few = 2 * ready_count_ * shards_.size();  // shards may have unequal shares
     if (near >= few) return;
     while (near < 2 * few && far > 0) {
         --open_from_;
@@ -159,7 +159,7 @@ PairShard* PairIndex::best_shard() {
         const bool any_waits = std::any_of(shards_.begin(), shards_.end(),
                                            [](const PairShard& shard) { return shard.queue().far_count() > 0; });
         if (any_waits) {  // all that were in open bins are merged or dead
-            open_bins();
+            choose_open_bins();
             team_.run([&](unsigned shard) { find_best(shard); });
         } else if (floor_ > least_frequency) {
             index_below();

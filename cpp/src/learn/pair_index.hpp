@@ -33,9 +33,9 @@ public:
     PairShard* best_shard();
     /// The shard whose front is merged after those that were taken; nullptr if that is not known yet.
     PairShard* next_shard();
-    /// After a merge, before `find_best`: opens more bins if few pairs are left in those that are open. All shards open
-    /// them at the same time, and no shard waits while another one does.
-    void open_bins();
+    /// After a merge, before `find_best`: chooses how far the bins of the queues are open, further if few pairs are left in
+    /// those that are. `find_best` opens them, in all shards at the same time: none waits while another one sorts.
+    void choose_open_bins();
     /// After a merge, for each shard.
     void find_best(unsigned shard) { shards_[shard].find_best(corpus_, ready_count_, open_from_); }
 
@@ -74,8 +74,8 @@ private:
     const FlatCorpus& corpus_;
     WorkerTeam& team_;
     std::size_t ready_count_;
-    std::int64_t floor_ = 0;      // 0: not chosen yet
-    std::size_t open_from_ = PairQueue::bin_count;  // the bins of all shards' queues
+    std::int64_t floor_ = 0;                        // 0: not chosen yet
+    std::size_t open_from_ = PairQueue::bin_count;  // bins of the shards' queues
     std::vector<PairShard> shards_;
 };
 

@@ -100,7 +100,7 @@ private:
 
     std::array<Bin, bin_count> bins_;  // those that are open are empty
     std::size_t open_from_ = bin_count;
-    std::size_t far_count_ = 0;       // pairs in bins
+    std::size_t far_count_ = 0;       // how many are in bins
     std::vector<QueueEntry> sorted_;  // the first one at the end
     std::vector<QueueEntry> newer_;   // a heap
 };
