@@ -58,6 +58,23 @@ CASE("learner: many merges that have nothing to do with each other, and some tha
     }
 }
 
+CASE("learner: more merges at a time than one shard has ready") {
+    check::Random random(27);
+    for (int round = 0; round < 40; ++round) {
+        plain::Corpus corpus;  // every pair of bytes of its own, so that nothing ends a batch
+        for (std::size_t byte = 0; byte < 256; byte += 2) {
+            const char pair[] = {static_cast<char>(byte), static_cast<char>(byte + 1)};
+            corpus.add({pair, 2}, static_cast<std::int64_t>(2 + random.below(1000)));
+        }
+        const plain::Learned expected = plain::learn(corpus, 128);
+        for (const unsigned threads : {2u, 4u}) {
+            Learner learner(corpus.view(), {}, threads, {never, true});
+            CHECK_EQUAL(learner.advance(128), expected.merges.size());
+            check_same(learner, expected);
+        }
+    }
+}
+
 CASE("learner: in steps, and resumed from any merge") {
     check::Random random(11);
     for (int round = 0; round < 150; ++round) {
