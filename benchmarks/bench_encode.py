@@ -36,6 +36,7 @@ from common import (
     answer_alone,
     describe,
     fill_table,
+    heading,
     in_child,
     markdown,
     texts_of,
@@ -102,13 +103,8 @@ def main() -> None:
     tables = report(rows, [text.name for text in texts], names)
     print(f"\n{tables}\n\n{write_results('encode', about, rows)}")
     if arguments.fill:
-        machine = about["machine"]
-        head = (
-            f"{about['date'][:10]}, commit {about['commit']}, {machine['cores']} cores of "
-            f"{machine['processor']}, load before {machine['load_before']:.1f}, best of "
-            f"{arguments.rounds} (lowest in brackets)."
-        )
-        fill_table("encode", f"{head}\n\n{tables}")
+        runs = f"best of {arguments.rounds} (lowest in brackets)."
+        fill_table("encode", f"{heading(about)}, {runs}\n\n{tables}")
 
 
 def make_vocabulary(texts: list[Path], folder: Path) -> None:

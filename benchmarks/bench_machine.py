@@ -19,9 +19,20 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from common import HERE, Row, describe, fill_table, least, markdown, median, write_results
+from common import (
+    HERE,
+    Row,
+    describe,
+    fill_table,
+    heading,
+    least,
+    markdown,
+    median,
+    write_results,
+)
 
-MEGABYTES = (1, 4, 8, 16, 64)  # powers of two
+MEGABYTES = (1, 4, 8, 16, 64)
+"""Powers of two: places are taken by a mask."""
 
 
 def main() -> None:
@@ -43,12 +54,7 @@ def main() -> None:
     table = report(rows)
     print(f"\n{table}\n\n{write_results('machine', about, rows)}")
     if arguments.fill:
-        machine = about["machine"]
-        head = (
-            f"{about['date'][:10]}, {machine['cores']} cores of {machine['processor']}, "
-            f"load before {machine['load_before']:.1f}, {arguments.rounds} rounds."
-        )
-        fill_table("machine", f"{head}\n\n{table}")
+        fill_table("machine", f"{heading(about)}, {arguments.rounds} rounds.\n\n{table}")
 
 
 def run(program: Path, megabytes: int, rounds: int) -> list[Row]:

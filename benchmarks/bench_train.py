@@ -37,6 +37,7 @@ from common import (
     answer_alone,
     describe,
     fill_table,
+    heading,
     in_child,
     markdown,
     measure,
@@ -89,13 +90,8 @@ def main() -> None:
     tables = report(rows, [text.name for text in texts], sizes, peers)
     print(f"\n{tables}\n\n{write_results('train', about, rows)}")
     if arguments.fill:
-        machine = about["machine"]
-        head = (
-            f"{about['date'][:10]}, commit {about['commit']}, {machine['cores']} cores of "
-            f"{machine['processor']}, load before {machine['load_before']:.1f}, "
-            f"medians of {arguments.rounds}, of our own {arguments.rounds * OWN_RUNS}."
-        )
-        fill_table("train", f"{head}\n\n{tables}")
+        runs = f"medians of {arguments.rounds}, of our own {arguments.rounds * OWN_RUNS}."
+        fill_table("train", f"{heading(about)}, {runs}\n\n{tables}")
 
 
 def child(job: str, text: Path, merges: int, name: str) -> Row:

@@ -135,6 +135,15 @@ def describe(texts: Sequence[Path]) -> Row:
     }
 
 
+def heading(about: Row) -> str:
+    """What stands above a table: when, what and where."""
+    machine = about["machine"]
+    return (
+        f"{about['date'][:10]}, commit {about['commit']}, {machine['cores']} cores of "
+        f"{machine['processor']}, load before {machine['load_before']:.1f}"
+    )
+
+
 def write_results(name: str, about: Row, rows: Sequence[Row]) -> Path:
     """One JSON file for each run of a benchmark."""
     RESULTS.mkdir(exist_ok=True)

@@ -132,8 +132,6 @@ void PairIndex::keep_frequent(std::vector<Counter>& counters) {
 
 void PairIndex::queue_counted() {
     team_.run([&](unsigned shard) { shards_[shard].queue_counted(); });
-    choose_open_bins();
-    team_.run([&](unsigned shard) { find_best(shard); });
 }
 
 void PairIndex::choose_open_bins() {
@@ -158,7 +156,7 @@ PairShard* PairIndex::best_shard() {
         if (PairShard* const best = next_shard()) return best;
         const bool any_waits = std::any_of(shards_.begin(), shards_.end(),
                                            [](const PairShard& shard) { return shard.queue().far_count() > 0; });
-        if (any_waits) {  // all that were in open bins are merged or dead
+        if (any_waits) {  // nothing is left in open bins, or none is open yet
             choose_open_bins();
             team_.run([&](unsigned shard) { find_best(shard); });
         } else if (floor_ > least_frequency) {

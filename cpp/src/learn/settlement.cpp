@@ -5,8 +5,6 @@
 namespace prunedbpe {
 namespace {
 
-constexpr std::size_t gain_ahead = 8;
-
 /// Visits elements, each announced twice before its turn: pairs are far apart in memory, and a pair's
 /// slot must be there before the pair itself can be asked for.
 template <class Element, class Visit>
@@ -108,10 +106,12 @@ void settle(std::span<const Finished> merges, std::span<const Outbox> outboxes, 
     const bool is_split = merges[0].count > 1;
 
     // 1. Merged pairs are no more, and others are rarer.
-    for (const Finished& finished : merges) shard.prefetch_slot(finished.merge.pair.key);
-    for (const Finished& finished : merges) {
-        const std::uint64_t key = finished.merge.pair.key;
-        if (index.shard_of(key) == place) shard.remove(key);
+    const auto is_here = [&](const Finished& one) { return index.shard_of(one.merge.pair.key) == place; };
+    for (const Finished& one : merges) {
+        if (is_here(one)) shard.prefetch_slot(one.merge.pair.key);
+    }
+    for (const Finished& one : merges) {
+        if (is_here(one)) shard.remove(one.merge.pair.key);
     }
     for (const Outbox& outbox : outboxes) {
         for_each_ahead(outbox.losses(place, end), shard,
@@ -120,17 +120,14 @@ void settle(std::span<const Finished> merges, std::span<const Outbox> outboxes, 
 
     // 2. A list of the exact size for every new pair that occurs often enough to matter.
     for (const Outbox& outbox : outboxes) {
-        const std::span<const Gain> gains = outbox.gains(place, end);
-        for (std::size_t i = 0; i < gains.size(); ++i) {
-            if (i + gain_ahead < gains.size()) shard.prefetch_slot(gains[i + gain_ahead].key);
-            const Gain& gain = gains[i];
+        for_each_ahead(outbox.gains(place, end), shard, [&](const Gain& gain) {
             if (is_split) {
                 add_shared(gain, findings.first(end), shard);
-                continue;
+            } else {
+                NeighbourTally::Sum& sum = findings[gain.place].side(gain.on_the_left)[gain.sum];
+                sum.room = shard.add(gain.key, sum.weight, sum.occurrences, sum.first);
             }
-            NeighbourTally::Sum& sum = findings[gain.place].side(gain.on_the_left)[gain.sum];
-            sum.room = shard.add(gain.key, sum.weight, sum.occurrences, sum.first);
-        }
+        });
     }
 }
 
