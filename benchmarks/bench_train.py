@@ -191,9 +191,8 @@ def learned_pairs(learned: Learned) -> list[tuple[bytes, bytes]] | None:
 
 
 def merges_from(pairs: list[tuple[bytes, bytes]], like: Any) -> Any:
-    from dataclasses import replace
-
     from prunedbpe.learn import MergeTable
+    from prunedbpe.records import replace
 
     rank = {bytes([byte]): byte for byte in range(BYTES)}
     ranks = []

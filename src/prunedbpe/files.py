@@ -6,18 +6,20 @@ an interrupted run leaves the old file, or none.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import Column
+
+if TYPE_CHECKING:
+    import hashlib
 
 _DIGEST_LENGTH = 32
 """Digits: 128 bits are enough that two files of one user never meet by accident, and short enough
@@ -139,11 +141,17 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def file_digest(path: str | os.PathLike[str]) -> str:
     """SHA-256 of the bytes of a file, cut short; reads the file once, in small blocks."""
-    digest = hashlib.sha256()
+    digest = _sha256()
     with Path(path).open("rb") as file:
         while block := file.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()[:_DIGEST_LENGTH]
+
+
+def _sha256() -> hashlib._Hash:
+    import hashlib  # OpenSSL takes 3 ms, and most that comes of counts is never saved
+
+    return hashlib.sha256()
 
 
 def digest_arrays(*arrays: Column) -> str:
@@ -155,7 +163,7 @@ def digest_arrays(*arrays: Column) -> str:
     >>> digest_arrays(np.array([1, 2], np.int64)) == digest_arrays(np.array([1, 2], np.int32))
     False
     """
-    digest = hashlib.sha256()
+    digest = _sha256()
     for array in arrays:
         view = memoryview(array)
         order = "|" if view.itemsize == 1 else "<"

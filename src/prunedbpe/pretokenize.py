@@ -22,13 +22,13 @@ from __future__ import annotations
 import importlib
 import re
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from prunedbpe import _core
 from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, MissingExtraError, PrunedBPEError, SettingsError
+from prunedbpe.records import record
 from prunedbpe.types import ByteArray, Int64Array, Settings
 
 BUILTIN_PRETOKENIZERS = ("paper", "reference", "gpt2", "cl100k", "o200k", "none")
@@ -68,7 +68,7 @@ O200K_PATTERN = "|".join(
 _INDEPENDENT_OF_UNICODE_VERSION = ("reference", "none")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Pretokenizer:
     """One way to cut text; the same object serves training, encoding and evaluation.
 

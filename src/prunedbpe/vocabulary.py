@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 
 from prunedbpe import _core
 from prunedbpe.arrays import Columns, np
 from prunedbpe.errors import FormatError, SettingsError
+from prunedbpe.records import fields, record
 from prunedbpe.types import (
     BYTE_COUNT,
     DEFAULT_SPECIAL_TOKENS,
@@ -40,7 +40,7 @@ class UnreachableTokenError(FormatError):
         self.rank = rank
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Vocabulary(Columns, arrays=("pairs", "visible")):
     """Retained merges, which of their tokens are visible, and the special tokens.
 
@@ -79,7 +79,7 @@ class Vocabulary(Columns, arrays=("pairs", "visible")):
 
     def __getstate__(self) -> dict[str, object]:
         """The fields alone: what is worked out later must not change a pickle's bytes."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return fields(self)
 
     def _check_strings(self) -> None:
         """Both are proved of every learned vocabulary; a file made by hand may break them."""

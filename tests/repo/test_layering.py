@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "prunedbpe"
 
 SHARED = (
     "types",
+    "records",
     "arrays",
     "errors",
     "progress",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from prunedbpe._core import lay_out_documents, length_of_documents, split_lines
+from prunedbpe.records import record
 from prunedbpe.types import Column
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class DocumentBatch:
     """Some documents of one source, as flat UTF-8 bytes.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from prunedbpe.errors import CorpusError
+from prunedbpe.records import record
 
 PathInput = str | os.PathLike[str]
 
@@ -42,7 +42,7 @@ _LAYOUTS = {
 }
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class CorpusFile:
     """One file of a corpus.
 

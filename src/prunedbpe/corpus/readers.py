@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import NoReturn
 
 from prunedbpe._core import find_invalid_utf8
@@ -31,6 +30,7 @@ from prunedbpe.corpus.inputs import STDIN, CorpusFile, Layout
 from prunedbpe.corpus.report import CorpusReport
 from prunedbpe.corpus.shards import FilePart
 from prunedbpe.errors import CorpusError
+from prunedbpe.records import record
 
 PYTHON_SOURCE = "<python>"
 """The source name of texts that come from an iterable."""
@@ -41,10 +41,8 @@ BatchAt = tuple[DocumentBatch, int]
 Tell = Callable[[CorpusReport], None]
 """Takes what a reader has to report beside its documents, to be added to the rest."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
-
-@dataclass(frozen=True)
+@record(frozen=True)
 class ReadOptions:
     """What a user may choose about reading; see :class:`prunedbpe.corpus.Corpus`."""
 
@@ -178,4 +176,4 @@ def _encode(text: str, place: Callable[[], str], options: ReadOptions, tell: Tel
                 hint="repair the text, or leave out strict to replace surrogates by U+FFFD",
             ) from error
         tell(CorpusReport(replaced_documents=1))
-        return _SURROGATE.sub("\ufffd", text).encode()
+        return re.sub("[\ud800-\udfff]", "\ufffd", text).encode()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from prunedbpe.errors import FormatError
+from prunedbpe.records import fields, record
 from prunedbpe.types import Settings
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class CorpusReport:
     """Sums over the documents handed out so far; the reports of all shards add up to the whole.
 
@@ -47,7 +47,7 @@ skipped_lines=0)
 
     def as_settings(self) -> Settings:
         """The report as a JSON object."""
-        return {**asdict(self), "skipped": list(self.skipped)}
+        return {**fields(self), "skipped": list(self.skipped)}
 
     @classmethod
     def from_settings(cls, settings: Settings) -> CorpusReport:
@@ -56,11 +56,11 @@ skipped_lines=0)
         Raises:
             FormatError: A field is missing, unknown, or of another type.
         """
-        fields: dict[str, Any] = dict(settings)
-        skipped = fields.pop("skipped", [])
+        given: dict[str, Any] = dict(settings)
+        skipped = given.pop("skipped", [])
         if not isinstance(skipped, list) or not all(isinstance(name, str) for name in skipped):
             raise FormatError(f"corpus report: 'skipped' is not a list of names: {skipped!r}")
-        for name, value in fields.items():
-            if name not in cls.__dataclass_fields__ or not isinstance(value, int):
+        for name, value in given.items():
+            if name not in cls.__match_args__ or not isinstance(value, int):
                 raise FormatError(f"corpus report: field {name!r} has the value {value!r}")
-        return cls(**fields, skipped=tuple(skipped))
+        return cls(**given, skipped=tuple(skipped))

@@ -8,7 +8,6 @@ of the whole corpus.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Literal, get_args
@@ -21,6 +20,7 @@ from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.files import read_json, write_json
 from prunedbpe.pretokenize import Pretokenizer, find_pretokenizer
 from prunedbpe.progress import SILENT, Progress
+from prunedbpe.records import record
 from prunedbpe.threads import worker_count
 
 SourceKind = Literal["files", "folders", "corpus"]
@@ -32,7 +32,7 @@ MOST_SOURCES = 64
 """Files of a corpus of very many are put together to so many sources, neighbours first."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SourceCounts:
     """One table for each run of documents of one source, in corpus order.
 

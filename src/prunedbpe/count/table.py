@@ -8,7 +8,6 @@ arrays; saved as Parquet, so that any other program can open it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from prunedbpe.corpus import CorpusReport, Shard
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.files import digest_arrays, naming
 from prunedbpe.pretokenize import Pretokenizer
+from prunedbpe.records import field, record
 from prunedbpe.tables import read_table, write_table
 from prunedbpe.types import ByteArray, Column, Int64Array
 
@@ -25,7 +25,7 @@ FORMAT = "prunedbpe chunk counts"
 FORMAT_VERSION = 1
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class ChunkCounts(Columns, arrays=("data", "offsets", "counts", "first_positions")):
     """Unique chunks of a corpus, in order of first appearance.
 

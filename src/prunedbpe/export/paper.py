@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from prunedbpe import _core
 from prunedbpe.arrays import np
@@ -30,7 +29,7 @@ VISIBLE_FILE = "vocab.txt"
 INTERNAL_FILE = "inter_vocab.txt"
 
 # Numbers of at most ten digits: more are no ids, and converting thousands of them is refused.
-_LINE = re.compile(r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d{1,10})", re.ASCII)
+_LINE = r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d{1,10})"
 
 
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
@@ -59,8 +58,7 @@ def token_repr(string: bytes) -> str:
     return repr(string) if min(string, default=ord(" ")) < ord(" ") else repr(text)
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """One line of a file, and where it stands."""
 
     place: str
@@ -171,7 +169,7 @@ def _read_rows(path: Path, first_id: int) -> list[_Row]:
     # Not splitlines: a repr may hold U+2028 and the like as they are.
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
         place = f"{path}, line {number}"
-        match = _LINE.fullmatch(line)
+        match = re.fullmatch(_LINE, line, re.ASCII)
         if match is None:
             raise FormatError(
                 f"{place}: not of the form 'id<tab>(left, right)<tab>repr<tab>rank': {line!r}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from prunedbpe.export.paper import read_paper_files, write_paper_files
 from prunedbpe.files import read_json, write_json
 from prunedbpe.imports.cutting import ForeignCut
 from prunedbpe.imports.merge_list import FoundMerges
+from prunedbpe.records import record
 from prunedbpe.tokenizer import Segmentation, TokenIds, Tokenizer
 from prunedbpe.types import ByteArray, Column, Int64Array, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
@@ -29,7 +29,7 @@ from prunedbpe.vocabulary import Vocabulary
 FORMAT_VERSION = 1
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class ForeignVocabulary(Vocabulary):
     """A vocabulary, all of it visible, whose ids are given and not assigned.
 

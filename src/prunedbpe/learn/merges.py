@@ -7,7 +7,6 @@ answers every later question about exposure and length (see :mod:`prunedbpe.visi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from prunedbpe.corpus import CorpusReport
 from prunedbpe.errors import FormatError
 from prunedbpe.files import naming
 from prunedbpe.pretokenize import Pretokenizer
+from prunedbpe.records import field, record, replace
 from prunedbpe.tables import read_table, write_table
 from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
 
@@ -24,7 +24,7 @@ FORMAT = "prunedbpe merges"
 FORMAT_VERSION = 1
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Applied(Columns, arrays=("byte_counts", "replacements")):
     """How one corpus is rewritten by a merge list, step by step.
 
@@ -45,7 +45,7 @@ class Applied(Columns, arrays=("byte_counts", "replacements")):
         return int(self.byte_counts.sum())
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class MergeTable(Columns, arrays=("pairs", "frequencies")):
     """Learned merges in training order.
 
