@@ -1,7 +1,9 @@
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -48,6 +50,30 @@ CASE("worker team: the first worker's exception is thrown, and the team lives on
         std::atomic<int> runs{0};
         team.run([&](unsigned) { ++runs; });
         CHECK_EQUAL(runs.load(), 3);
+    }
+}
+
+CASE("worker team: a thread that fell asleep is woken, and so is a caller that did") {
+    using std::chrono::milliseconds;
+    WorkerTeam team(2);
+    const std::thread::id caller = std::this_thread::get_id();
+    bool was_woken = false;  // in one of many rounds: the system may keep a thread from running
+    for (int round = 0; round < 100 && !was_woken; ++round) {
+        std::this_thread::sleep_for(milliseconds(3));  // longer than threads look for a job
+        team.run([&](unsigned worker) {
+            if (worker == 1) was_woken = std::this_thread::get_id() != caller;
+            std::this_thread::sleep_for(worker == 0 ? milliseconds(2) : milliseconds(10));
+        });
+    }
+    CHECK(was_woken);
+}
+
+CASE("worker team: jobs that follow each other at once, of threads that come late") {
+    for (const unsigned size : {2u, 5u}) {
+        WorkerTeam team(size);
+        std::vector<int> runs(size);
+        for (int round = 0; round < 20000; ++round) team.run([&](unsigned worker) { ++runs[worker]; });
+        for (const int count : runs) CHECK_EQUAL(count, 20000);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "util/worker_team.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
@@ -42,9 +43,9 @@ WorkerTeam::WorkerTeam(unsigned size) {
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     if (size == 0) size = cores;
     has_own_cores_ = size <= cores;
-    errors_.resize(size);
+    seats_ = std::make_unique<Seat[]>(size);
     try {
-        for (unsigned worker = 1; worker < size; ++worker) threads_.emplace_back([this] { work(); });
+        for (unsigned part = 1; part < size; ++part) threads_.emplace_back([this, part] { work(part); });
     } catch (...) {
         end();  // the system would not start so many: those that run must not outlive the team
         throw;
@@ -60,29 +61,55 @@ void WorkerTeam::end() {
     for (std::thread& thread : threads_) thread.join();
 }
 
-void WorkerTeam::run(const std::function<void(unsigned)>& job) {
-    std::fill(errors_.begin(), errors_.end(), nullptr);
-    job_ = &job;
-    unfinished_.store(size());
-    const std::uint32_t round = round_.load() + 1;
-    next_.store(std::uint64_t{round} << 32);
-    round_.store(round);
-    if (!threads_.empty()) round_.notify_all();
-    take_parts(round);
-    wait_for_others();
-    for (const std::exception_ptr& error : errors_) {
-        if (error) std::rethrow_exception(error);
+void WorkerTeam::run_call(const Call& call) {
+    call_ = call;
+    const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
+    // Nothing is waited for here, not even the cache line. A thread that goes to sleep at this very moment may miss the
+    // job: then its part is done below, and the next job wakes it.
+    round_.store(round, std::memory_order_release);
+    if (sleepers_.load(std::memory_order_relaxed) > 0) round_.notify_all();
+    for (unsigned part = 0; part < size(); ++part) {
+        if (begin(part, round)) finish(part, round);
+    }
+    wait_for_others(round);
+    for (unsigned part = 0; part < size(); ++part) {
+        if (std::exception_ptr error = std::exchange(seats_[part].error, nullptr)) {
+            for (unsigned other = part; other < size(); ++other) seats_[other].error = nullptr;
+            std::rethrow_exception(error);
+        }
     }
 }
 
-void WorkerTeam::wait_for_others() {
+bool WorkerTeam::begin(unsigned part, std::uint32_t round) {
+    // A thread that comes late, when its part was done for it and the next job is there, finds a later round.
+    std::uint32_t state = seats_[part].state.load(std::memory_order_acquire);
+    return static_cast<std::int32_t>(2 * round - state) > 0 &&
+           seats_[part].state.compare_exchange_strong(state, 2 * round);
+}
+
+void WorkerTeam::finish(unsigned part, std::uint32_t round) {
+    try {
+        call_.function(call_.target, part);
+    } catch (...) {
+        seats_[part].error = std::current_exception();
+    }
+    seats_[part].state.store(2 * round + 1);
+    if (caller_sleeps_.load()) seats_[part].state.notify_one();
+}
+
+void WorkerTeam::wait_for_others(std::uint32_t round) {
     Clock::time_point slept_from;
-    for (std::uint32_t left = unfinished_.load(); left != 0; left = unfinished_.load()) {
-        if (has_own_cores_ && see_change(unfinished_, left)) continue;
-        if (slept_from == Clock::time_point{}) slept_from = Clock::now();
-        unfinished_.wait(left);
+    for (unsigned part = 1; part < size(); ++part) {
+        const std::atomic<std::uint32_t>& state = seats_[part].state;
+        while (state.load(std::memory_order_acquire) == 2 * round) {
+            if (has_own_cores_ && see_change(state, 2 * round)) continue;
+            if (slept_from == Clock::time_point{}) slept_from = Clock::now();
+            caller_sleeps_.store(true);
+            state.wait(2 * round);
+        }
     }
     if (slept_from == Clock::time_point{}) return;
+    caller_sleeps_.store(false);
     const Clock::time_point now = Clock::now();
     const Clock::duration slept = now - slept_from;
     patience_ = now < again_until_ ? std::min(2 * patience_, most_patience) : 1;
@@ -90,31 +117,18 @@ void WorkerTeam::wait_for_others() {
     again_until_ = late_until_ + most_patience * slept;
 }
 
-void WorkerTeam::take_parts(std::uint32_t round) {
-    std::uint64_t next = next_.load();
-    while (next >> 32 == round && static_cast<std::uint32_t>(next) < size()) {
-        // A thread that comes late, when the next job is there, fails here. One that succeeds may
-        // read the job: it stays until the part is done.
-        if (!next_.compare_exchange_weak(next, next + 1)) continue;
-        const auto part = static_cast<std::uint32_t>(next);
-        try {
-            (*job_)(part);
-        } catch (...) {
-            errors_[part] = std::current_exception();
-        }
-        if (unfinished_.fetch_sub(1) == 1) unfinished_.notify_one();
-        next = next_.load();
-    }
-}
-
-void WorkerTeam::work() {
+void WorkerTeam::work(unsigned part) {
     for (std::uint32_t seen = 0;;) {
-        if (!has_own_cores_ || !see_change(round_, seen)) round_.wait(seen);
+        if (!has_own_cores_ || !see_change(round_, seen)) {
+            sleepers_.fetch_add(1);
+            round_.wait(seen);
+            sleepers_.fetch_sub(1);
+        }
         // The round first: it goes up after `ending_` is set, so whoever sees the last round sees the
         // end too. Asked the other way round, the end could slip in between, and be waited for.
-        seen = round_.load();
-        if (ending_.load()) return;
-        take_parts(seen);
+        seen = round_.load(std::memory_order_acquire);
+        if (ending_.load(std::memory_order_acquire)) return;
+        if (begin(part, seen)) finish(part, seen);
     }
 }
 
