@@ -1,10 +1,15 @@
-"""How many threads are to be used."""
+"""How many threads are to be used, and a job for one of them beside native code."""
 
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Callable
+from typing import TypeVar
 
 from prunedbpe.errors import SettingsError
+
+Result = TypeVar("Result")
 
 
 def thread_count(threads: int | None) -> int:
@@ -28,6 +33,41 @@ def worker_count(threads: int | None) -> int:
     if hasattr(os, "sched_getaffinity"):
         return thread_count(threads) or len(os.sched_getaffinity(0))
     return thread_count(threads) or os.cpu_count() or 1
+
+
+def do_meanwhile(job: Callable[[], Result], threads: int) -> Callable[[], Result]:
+    """Do a job in a thread of its own, for whoever goes on to native code; at once if threads is 1.
+
+    Returns:
+        A function that waits for the job and gives its result, or raises its error.
+
+    >>> result = do_meanwhile(lambda: 6 * 7, threads=2)
+    >>> result()
+    42
+    """
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(job())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    if threads == 1:
+        thread.run()
+    else:
+        thread.start()
+
+    def wait() -> Result:
+        if thread.ident is not None:  # it was started
+            thread.join()
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    return wait
 
 
 MOST_THREADS = 1024

@@ -6,7 +6,6 @@ and Ctrl-C without a single callback, and lets reallocation look at exposure bet
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -16,7 +15,7 @@ from prunedbpe.count import ChunkCounts
 from prunedbpe.errors import SettingsError
 from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.progress import SILENT, Progress
-from prunedbpe.threads import thread_count
+from prunedbpe.threads import do_meanwhile, thread_count
 
 SPLIT_FROM = 1 << 9
 """The occurrences of a merge that has so many are split between threads; smaller merges are done
@@ -62,14 +61,15 @@ class Learner:
                 "the merges were learned on other chunk counts than the ones given",
                 hint="to see what they do on another corpus, use replay",
             )
+        # Native code makes its own of the counts, which may be large: only this is kept of them.
+        self._identity = do_meanwhile(
+            lambda: (counts.digest, counts.byte_counts_column), thread_count(threads)
+        )
         self._native = _core_learner(counts, merges, thread_count(threads), split_from)
         self._given = merges
-        # Not the counts themselves, which may be large: native code has made its own of them.
-        self._byte_counts = counts.byte_counts_column
         self._about: dict[str, Any] = {
             "pretokenizer": counts.pretokenizer if merges is None else merges.pretokenizer,
             "corpus": counts.corpus if merges is None else merges.corpus,
-            "counts_digest": counts.digest,
         }
         self._progress = progress
         self._after_step = after_step
@@ -99,10 +99,12 @@ class Learner:
             pairs = np.concatenate([self._given.pairs, pairs])
             frequencies = np.concatenate([self._given.frequencies, frequencies])
             replacements = np.concatenate([self._given.applied.replacements, replacements])
+        digest, byte_counts = self._identity()
         return MergeTable(
             pairs=pairs,
             frequencies=frequencies,
-            applied=Applied(self._byte_counts, replacements),
+            applied=Applied(byte_counts, replacements),
+            counts_digest=digest,
             exhausted=self.exhausted,
             **self._about,
         )
@@ -129,29 +131,16 @@ class Learner:
 def _core_learner(
     counts: ChunkCounts, merges: MergeTable | None, threads: int, split_from: int | None
 ) -> _core.Learner:
-    """Lay out the corpus; meanwhile, if there is more than one thread, work out its identity."""
-
-    def identify() -> None:
-        _ = counts.digest, counts.byte_counts_column  # kept by the table, for whoever asks next
-
     data, offsets, occurrences, _ = counts.columns
-    pairs = None if merges is None else merges.column("pairs")
-    other = threading.Thread(target=identify)
-    if threads != 1:
-        other.start()
-    try:
-        return _core.Learner(
-            data,
-            offsets,
-            occurrences,
-            pairs,
-            threads,
-            SPLIT_FROM if split_from is None else split_from,
-            split_from is not None,
-        )
-    finally:
-        if threads != 1:
-            other.join()
+    return _core.Learner(
+        data,
+        offsets,
+        occurrences,
+        None if merges is None else merges.column("pairs"),
+        threads,
+        SPLIT_FROM if split_from is None else split_from,
+        split_from is not None,
+    )
 
 
 def learn(

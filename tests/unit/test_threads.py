@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from prunedbpe.threads import do_meanwhile
+
+
+def test_with_one_thread_the_job_is_done_at_once_by_the_caller() -> None:
+    who = do_meanwhile(threading.get_ident, threads=1)
+    assert who() == threading.get_ident()
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_with_more_it_is_done_by_another_and_waited_for(threads: int) -> None:
+    go = threading.Event()
+
+    def job() -> int:
+        assert go.wait(60)
+        return threading.get_ident()
+
+    who = do_meanwhile(job, threads)
+    go.set()  # the caller was not kept waiting
+    assert who() == who() != threading.get_ident()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_is_raised_to_whoever_asks(threads: int) -> None:
+    result = do_meanwhile(lambda: [][0], threads)
+    with pytest.raises(IndexError):
+        result()
