@@ -22,7 +22,7 @@ public:
     /// How threads share the work; the result is the same.
     struct Sharing {
         std::size_t split_from;  ///< a merge of so many occurrences is split, smaller ones are done several at a time
-        bool always = false;     ///< also while the system keeps threads from running
+        bool always = false;     ///< also while the system keeps threads from running, and on little text
     };
 
     /// Lays out the corpus, already merged by `merges`: a learner that has learned them itself would

@@ -21,6 +21,10 @@ constexpr std::uint32_t prefetch_distance = 24;
 /// it worth sharing.
 constexpr std::size_t long_job = 8;
 
+/// Corpora of fewer bytes of unique chunks are learned by one thread: their merges are so small that threads spend what
+/// they gain on passing cache lines to each other.
+constexpr std::size_t shared_from = 1 << 19;
+
 /// Merges of a batch for each thread. More are seldom independent, and fewer do not outweigh what it costs that all
 /// threads start and end a step together.
 constexpr std::size_t batch_share = 16;
@@ -30,7 +34,7 @@ constexpr std::size_t batch_share = 16;
 struct Learner::State {
     State(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads, const Sharing& share,
           std::size_t whole_below)
-        : team(threads),
+        : team(share.always || counts.bytes.size() >= shared_from ? threads : 1),
           corpus(counts, merges, team),
           index(corpus, team, whole_below, batch_share),
           batch(batch_share * team.size()),
