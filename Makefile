@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PIP_OPTIONS := --disable-pip-version-check -q
 PIP_INSTALL := $(BIN)/python -m pip $(PIP_OPTIONS) install --no-compile
 COMPILE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c \
-  "import prunedbpe, prunedbpe.cli.main; [getattr(prunedbpe, name) for name in prunedbpe.__all__]"
+  "import numpy, prunedbpe, prunedbpe.cli.main; [getattr(prunedbpe, name) for name in prunedbpe.__all__]"
 NATIVE := $(shell find cpp -name '*.cpp' -o -name '*.hpp' -o -name CMakeLists.txt)
 # Tools installed into the environment come before those of the system.
 WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
