@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "prunedbpe/growing_column.hpp"
 #include "prunedbpe/id_buffer.hpp"
 #include "prunedbpe/pretokenize.hpp"
 #include "prunedbpe/types.hpp"
@@ -61,6 +63,32 @@ inline OutputRows<std::uint32_t> to_view(std::vector<prunedbpe::Merge>&& merges)
 template <class Allocator>
 OutputRows<std::int64_t> to_view(std::vector<prunedbpe::DocumentSpan, Allocator>&& spans) {
     return hand_over<OutputRows<std::int64_t>>(std::move(spans));
+}
+
+/// What a column holds now, as read-only memoryviews: the column goes on growing behind it.
+template <class Output, class Row>
+Output share_as(const prunedbpe::GrowingColumn<Row>& column) {
+    using Memory = std::shared_ptr<const Row[]>;
+    auto* owned = new Memory(column.memory());
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Memory*>(p); });
+    using Number = typename Output::Scalar;
+    const std::size_t shape[] = {column.size(), 2};
+    return Output(reinterpret_cast<Number*>(owned->get()), sizeof(Row) / sizeof(Number), shape, owner);
+}
+
+inline OutputView<const std::int64_t> share(const prunedbpe::GrowingColumn<std::int64_t>& column) {
+    return share_as<OutputView<const std::int64_t>>(column);
+}
+
+inline OutputRows<const std::uint32_t> share(const prunedbpe::GrowingColumn<prunedbpe::Merge>& column) {
+    return share_as<OutputRows<const std::uint32_t>>(column);
+}
+
+/// A text, as bytes that nobody copies.
+inline OutputView<const std::uint8_t> to_view(std::string&& text) {
+    auto* owned = new std::string(std::move(text));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::string*>(p); });
+    return OutputView<const std::uint8_t>(owned->data(), {owned->size()}, owner);
 }
 
 /// Ids, which are no vector.

@@ -13,8 +13,7 @@ using prunedbpe::Learner;
 namespace {
 
 nb::tuple learned(const Learner& learner) {
-    const auto copy = [](auto values) { return to_view(std::vector(values.begin(), values.end())); };
-    return nb::make_tuple(copy(learner.merges()), copy(learner.frequencies()), copy(learner.applied()));
+    return nb::make_tuple(share(learner.merges()), share(learner.frequencies()), share(learner.applied()));
 }
 
 }  // namespace

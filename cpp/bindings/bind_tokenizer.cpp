@@ -227,10 +227,9 @@ void bind_tokenizer(nb::module_& module) {
                     return Py_UNICODE_ISPRINTABLE(c) != 0;
                 });
             }
-            return nb::make_tuple(nb::bytes(files.visible_file.data(), files.visible_file.size()),
-                                  nb::bytes(files.internal_file.data(), files.internal_file.size()));
+            return nb::make_tuple(to_view(std::move(files.visible_file)), to_view(std::move(files.internal_file)));
         },
-        "merges"_a, "visible"_a, "special_tokens"_a, "Two vocabulary files.");
+        "merges"_a, "visible"_a, "special_tokens"_a, "Two vocabulary files, as bytes.");
     module.def(
         "spell",
         [](PairArray merges) {

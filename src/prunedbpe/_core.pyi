@@ -105,7 +105,7 @@ def read_vocabulary(visible_file: bytes, internal_file: bytes) -> object:
     """
 
 def write_vocabulary(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], special_tokens: Sequence[bytes]) -> tuple:
-    """Two vocabulary files."""
+    """Two vocabulary files, as bytes."""
 
 def spell(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple:
     """The bytes of every rank, flat, and offsets."""

@@ -130,3 +130,22 @@ def test_progress_and_steps_add_up():
     assert (watch.done, steps) == (3, [3])
     assert learner.reach(10**6) == watch.done
     assert learner.exhausted
+
+
+def test_a_table_stays_as_it_is_while_its_learner_goes_on():
+    # More merges than the learner's memory has room for at first: it moves, and the table does not.
+    words = [
+        bytes([97 + i % 26, 97 + i // 26 % 26, 97 + i // 676, 33 + i % 90]) for i in range(9000)
+    ]
+    learner = Learner(ChunkCounts.from_mapping(dict.fromkeys(words, 2)))
+    learner.reach(1000)
+    table = learner.merges
+    before = [table.pairs.tolist(), table.frequencies.tolist(), table.applied.replacements.tolist()]
+    learner.reach(6000)
+    assert len(table) == 1000 < len(learner.merges)
+    assert learner.merges.pairs[:1000].tolist() == before[0]
+    del learner
+    after = [table.pairs.tolist(), table.frequencies.tolist(), table.applied.replacements.tolist()]
+    assert after == before
+    with pytest.raises(ValueError, match="read-only"):
+        table.pairs[0] = 0

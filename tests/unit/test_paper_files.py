@@ -91,7 +91,8 @@ def columns_of(strings):
     # As special tokens, which may be anything.
     merges = np.empty((0, 2), np.uint32)
     visible_file, _ = _core.write_vocabulary(merges, np.ones(256, bool), strings)
-    return [line.split("\t")[2] for line in visible_file.decode().split("\n")[256:-1]]
+    lines = str(visible_file, "utf-8").split("\n")[256:-1]
+    return [line.split("\t")[2] for line in lines]
 
 
 def test_third_column_of_every_character():

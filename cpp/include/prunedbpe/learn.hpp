@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "prunedbpe/count.hpp"
+#include "prunedbpe/growing_column.hpp"
 #include "prunedbpe/types.hpp"
 
 namespace prunedbpe {
@@ -41,11 +42,11 @@ public:
     bool is_exhausted() const { return is_exhausted_; }
 
     /// What this learner has learned itself, in order, without the merges it was given.
-    std::span<const Merge> merges() const { return merges_; }
+    const GrowingColumn<Merge>& merges() const { return merges_; }
     /// Frequency of the pair when it was chosen, overlapping occurrences counted.
-    std::span<const std::int64_t> frequencies() const { return frequencies_; }
+    const GrowingColumn<std::int64_t>& frequencies() const { return frequencies_; }
     /// Replacements made; at most the frequency.
-    std::span<const std::int64_t> applied() const { return applied_; }
+    const GrowingColumn<std::int64_t>& applied() const { return applied_; }
 
     /// Bytes of memory held by the learner's own structures.
     std::size_t memory() const;
@@ -53,9 +54,9 @@ public:
 private:
     struct State;
     std::unique_ptr<State> state_;
-    std::vector<Merge> merges_;
-    std::vector<std::int64_t> frequencies_;
-    std::vector<std::int64_t> applied_;
+    GrowingColumn<Merge> merges_;
+    GrowingColumn<std::int64_t> frequencies_;
+    GrowingColumn<std::int64_t> applied_;
     bool is_exhausted_ = false;
 };
 

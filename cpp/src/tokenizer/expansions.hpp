@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,19 +33,19 @@ private:
 class TokenStrings {
 public:
     explicit TokenStrings(std::span<const Merge> merges) {
-        offsets_.reserve(byte_count + merges.size() + 1);
-        for (std::uint32_t byte = 0; byte < byte_count; ++byte) {
-            offsets_.push_back(bytes_.size());
-            bytes_.push_back(static_cast<char>(byte));
+        offsets_.resize(byte_count + merges.size() + 1);
+        std::iota(offsets_.begin(), offsets_.begin() + byte_count + 1, std::size_t{0});
+        const auto length = [&](Rank rank) { return offsets_[raw(rank) + 1] - offsets_[raw(rank)]; };
+        for (std::size_t i = 0; i < merges.size(); ++i) {
+            offsets_[byte_count + i + 1] = offsets_[byte_count + i] + length(merges[i].left) + length(merges[i].right);
         }
-        offsets_.push_back(bytes_.size());
-        for (const Merge& merge : merges) {
-            for (const std::uint32_t part : {raw(merge.left), raw(merge.right)}) {
-                const std::size_t begin = offsets_[part], size = offsets_[part + 1] - begin;
-                bytes_.resize(bytes_.size() + size);
-                std::copy_n(bytes_.data() + begin, size, bytes_.data() + bytes_.size() - size);
+        bytes_.resize(offsets_.back());
+        for (std::size_t byte = 0; byte < byte_count; ++byte) bytes_[byte] = static_cast<char>(byte);
+        for (std::size_t i = 0; i < merges.size(); ++i) {
+            char* to = bytes_.data() + offsets_[byte_count + i];
+            for (const Rank part : {merges[i].left, merges[i].right}) {
+                to = std::copy_n(bytes_.data() + offsets_[raw(part)], length(part), to);
             }
-            offsets_.push_back(bytes_.size());
         }
     }
 
