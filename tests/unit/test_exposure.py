@@ -43,6 +43,17 @@ def test_exposures_of_prefixes():
     assert last[[ord("t"), ord("h"), ord("a")]].tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("fewer", range(4))
+def test_exposures_go_on_from_those_of_a_shorter_prefix(fewer):
+    known = exposure(MERGES.pairs, MERGES.applied, fewer)
+    before = known.copy()
+    for merge_count in range(fewer, 4):
+        direct = exposure(MERGES.pairs, MERGES.applied, merge_count)
+        found = exposure(MERGES.pairs, MERGES.applied, merge_count, after_fewer=known)
+        assert found.tolist() == direct.tolist()
+    assert known.tolist() == before.tolist()
+
+
 @pytest.mark.parametrize(
     ("ranks", "flows", "length"),
     [

@@ -32,13 +32,19 @@ def lengths_by_prefix(applied: Applied) -> Int64Array:
     return lengths
 
 
-def exposure(pairs: UInt32Array, applied: Applied, merge_count: int | None = None) -> Int64Array:
+def exposure(
+    pairs: UInt32Array,
+    applied: Applied,
+    merge_count: int | None = None,
+    after_fewer: Int64Array | None = None,
+) -> Int64Array:
     """How often each rank stands in the corpus after the first ``merge_count`` merges.
 
     Args:
         pairs: Left and right rank of each merge.
         applied: What the merges did to the corpus.
         merge_count: How many of them to apply; all by default.
+        after_fewer: The exposures after some of them: only the others are gone through.
 
     Returns:
         Exposure by rank, bytes first.
@@ -49,10 +55,12 @@ def exposure(pairs: UInt32Array, applied: Applied, merge_count: int | None = Non
     >>> exposure(merges.pairs, merges.applied)[256:].tolist()  # "ha", "hat"
     [1, 5]
     """
-    replacements = applied.replacements[:merge_count]
-    exposures = np.concatenate([applied.byte_counts, replacements])
+    known = applied.byte_counts if after_fewer is None else after_fewer
+    others = slice(len(known) - BYTE_COUNT, merge_count)
+    replacements = applied.replacements[others]
+    exposures = np.concatenate([known, replacements])
     for side in (0, 1):
-        np.subtract.at(exposures, pairs[: len(replacements), side], replacements)
+        np.subtract.at(exposures, pairs[others, side], replacements)
     return exposures
 
 
@@ -74,14 +82,11 @@ def flow(pairs: UInt32Array, exposures: Int64Array, hidden: BoolArray) -> Int64A
     ranks = np.flatnonzero(hidden)
     shares = exposures[ranks]
     while len(ranks):
-        parts = pairs[ranks - BYTE_COUNT].ravel()
-        shares = np.repeat(shares, 2)
-        np.add.at(flows, parts, shares)
-        is_hidden = hidden[parts]
-        ranks, places = np.unique(parts[is_hidden], return_inverse=True)
-        passed = np.zeros(len(ranks), np.int64)
-        np.add.at(passed, places, shares[is_hidden])
-        shares = passed
+        passed = np.zeros_like(flows)
+        np.add.at(passed, pairs[ranks - BYTE_COUNT].ravel(), np.repeat(shares, 2))
+        flows += passed
+        ranks = np.flatnonzero(hidden & (passed != 0))
+        shares = passed[ranks]
     return flows
 
 
@@ -102,6 +107,5 @@ def encoded_length(pairs: UInt32Array, applied: Applied, hidden: BoolArray) -> i
     9
     """
     merge_count = len(hidden) - BYTE_COUNT
-    exposures = exposure(pairs, applied, merge_count)
-    flows = flow(pairs, exposures, hidden)
+    flows = flow(pairs, exposure(pairs, applied, merge_count), hidden)
     return total_tokens(applied, merge_count) + int(flows[hidden].sum())

@@ -68,9 +68,11 @@ def reallocate(
     boundary_frequency = int(known.frequencies[required - 1]) if required else 0
     min_exposure = threshold.min_exposure(boundary_frequency)
     merge_count = required
+    exposures = None
     while True:
         merges = known.head(merge_count)
-        eligible = int((exposure(merges.pairs, merges.applied)[BYTE_COUNT:] >= min_exposure).sum())
+        exposures = exposure(merges.pairs, merges.applied, after_fewer=exposures)
+        eligible = int((exposures[BYTE_COUNT:] >= min_exposure).sum())
         if eligible >= required:
             return merges, min_exposure
         wanted = merge_count + reallocation_batch(required - eligible)
