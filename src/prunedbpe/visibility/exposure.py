@@ -81,8 +81,9 @@ def flow(pairs: UInt32Array, exposures: Int64Array, hidden: BoolArray) -> Int64A
     # rounds as hidden tokens are nested, not as many as there are tokens.
     ranks = np.flatnonzero(hidden)
     shares = exposures[ranks]
+    passed = np.empty_like(flows)
     while len(ranks):
-        passed = np.zeros_like(flows)
+        passed[:] = 0
         np.add.at(passed, pairs[ranks - BYTE_COUNT].ravel(), np.repeat(shares, 2))
         flows += passed
         ranks = np.flatnonzero(hidden & (passed != 0))
