@@ -35,15 +35,20 @@ using OutputView = nb::ndarray<nb::memview, T, nb::ndim<1>>;
 template <class T>
 using OutputRows = nb::ndarray<nb::memview, T, nb::shape<-1, 2>>;
 
-/// Rows of one or two numbers, as `Output` shows them. Needs the GIL: it creates Python objects.
+/// Rows of one or two numbers, as `Output` shows them, in memory that `holder` holds: it lives as long as the result.
+/// Needs the GIL: it creates Python objects.
+template <class Output, class Row, class Holder>
+Output show(Row* rows, std::size_t size, Holder&& holder) {
+    using Number = typename Output::Scalar;
+    nb::capsule owner(new Holder(std::move(holder)), [](void* p) noexcept { delete static_cast<Holder*>(p); });
+    const std::size_t shape[] = {size, 2};
+    return Output(reinterpret_cast<Number*>(rows), sizeof(Row) / sizeof(Number), shape, owner);
+}
+
 template <class Output, class Row, class Allocator>
 Output hand_over(std::vector<Row, Allocator>&& rows) {
-    using Vector = std::vector<Row, Allocator>;
-    using Number = typename Output::Scalar;
-    auto* owned = new Vector(std::move(rows));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Vector*>(p); });
-    const std::size_t shape[] = {owned->size(), 2};
-    return Output(reinterpret_cast<Number*>(owned->data()), sizeof(Row) / sizeof(Number), shape, owner);
+    // Where the rows are stays the same when the vector is moved.
+    return show<Output>(rows.data(), rows.size(), std::move(rows));
 }
 
 template <class T, class Allocator>
@@ -66,29 +71,19 @@ OutputRows<std::int64_t> to_view(std::vector<prunedbpe::DocumentSpan, Allocator>
 }
 
 /// What a column holds now, as read-only memoryviews: the column goes on growing behind it.
-template <class Output, class Row>
-Output share_as(const prunedbpe::GrowingColumn<Row>& column) {
-    using Memory = std::shared_ptr<const Row[]>;
-    auto* owned = new Memory(column.memory());
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Memory*>(p); });
-    using Number = typename Output::Scalar;
-    const std::size_t shape[] = {column.size(), 2};
-    return Output(reinterpret_cast<Number*>(owned->get()), sizeof(Row) / sizeof(Number), shape, owner);
-}
-
 inline OutputView<const std::int64_t> share(const prunedbpe::GrowingColumn<std::int64_t>& column) {
-    return share_as<OutputView<const std::int64_t>>(column);
+    return show<OutputView<const std::int64_t>>(column.memory().get(), column.size(), column.memory());
 }
 
 inline OutputRows<const std::uint32_t> share(const prunedbpe::GrowingColumn<prunedbpe::Merge>& column) {
-    return share_as<OutputRows<const std::uint32_t>>(column);
+    return show<OutputRows<const std::uint32_t>>(column.memory().get(), column.size(), column.memory());
 }
 
 /// A text, as bytes that nobody copies.
 inline OutputView<const std::uint8_t> to_view(std::string&& text) {
-    auto* owned = new std::string(std::move(text));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::string*>(p); });
-    return OutputView<const std::uint8_t>(owned->data(), {owned->size()}, owner);
+    // Not where it is now: a short one is inside of the string, and moves with it.
+    auto held = std::make_unique<std::string>(std::move(text));
+    return show<OutputView<const std::uint8_t>>(held->data(), held->size(), std::move(held));
 }
 
 /// Ids, which are no vector.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <span>
 #include <string>
@@ -39,12 +40,12 @@ public:
         for (std::size_t i = 0; i < merges.size(); ++i) {
             offsets_[byte_count + i + 1] = offsets_[byte_count + i] + length(merges[i].left) + length(merges[i].right);
         }
-        bytes_.resize(offsets_.back());
+        bytes_.resize(offsets_.back() + wide);
         for (std::size_t byte = 0; byte < byte_count; ++byte) bytes_[byte] = static_cast<char>(byte);
         for (std::size_t i = 0; i < merges.size(); ++i) {
             char* to = bytes_.data() + offsets_[byte_count + i];
             for (const Rank part : {merges[i].left, merges[i].right}) {
-                to = std::copy_n(bytes_.data() + offsets_[raw(part)], length(part), to);
+                to = copy(bytes_.data() + offsets_[raw(part)], length(part), to);
             }
         }
     }
@@ -53,11 +54,22 @@ public:
     std::string_view operator[](std::uint32_t rank) const {
         return {bytes_.data() + offsets_[rank], offsets_[rank + 1] - offsets_[rank]};
     }
-    std::string_view bytes() const { return bytes_; }
+    std::string_view bytes() const { return std::string_view(bytes_).substr(0, offsets_.back()); }
     std::span<const std::size_t> offsets() const { return offsets_; }
 
 private:
-    std::string bytes_;
+    /// Few tokens are longer. Bytes behind a shorter one are written too, and overwritten by what comes there.
+    static constexpr std::size_t wide = 16;
+
+    static char* copy(const char* from, std::size_t length, char* to) {
+        if (length > wide) return std::copy_n(from, length, to);
+        char bytes[wide];  // in a register: `from` and `to` may be less than that apart
+        std::memcpy(bytes, from, wide);
+        std::memcpy(to, bytes, wide);
+        return to + length;
+    }
+
+    std::string bytes_;  // and room for what is written behind the last one
     std::vector<std::size_t> offsets_;
 };
 
