@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -40,10 +40,6 @@ _BLOCK = 1 << 20
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its name only once it is complete and synced.
 
-    The file is written beside its goal under a hidden temporary name. When the block ends, it is
-    synced, renamed, and the folder is synced; when the block fails, it is removed, and whatever
-    stood under the name before stays.
-
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_write(Path(folder, "a.bin")) as file:
@@ -51,19 +47,52 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     [(found.name, found.read_bytes()) for found in Path(folder).iterdir()]
     [('a.bin', b'abc')]
     """
-    goal = Path(path)
-    temporary = goal.with_name(f".{goal.name}.{os.urandom(4).hex()}.tmp")
+    with atomic_writes(path) as files:
+        yield files[0]
+
+
+@contextmanager
+def atomic_writes(*paths: str | os.PathLike[str]) -> Iterator[Sequence[BinaryIO]]:
+    """Open files for writing that take their names only once all are complete and synced.
+
+    They are written beside their goals under hidden temporary names. When the block ends, they are
+    synced and renamed: whoever finds the last one finds all, also after a power cut. When the block
+    fails, they are removed, and whatever stood under the names before stays.
+    """
+    goals = [Path(path) for path in paths]
+    temporaries = [goal.with_name(f".{goal.name}.{os.urandom(4).hex()}.tmp") for goal in goals]
     try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(goal)
+        with ExitStack() as stack:
+            files = [stack.enter_context(temporary.open("xb")) for temporary in temporaries]
+            yield files
+            for file in files:
+                file.flush()
+                os.fsync(file.fileno())
+        *others, last = zip(temporaries, goals, strict=True)
+        for temporary, goal in others:
+            temporary.replace(goal)
+        for folder in {goal.parent for _, goal in others}:
+            _sync_folder(folder)
+        last[0].replace(last[1])
     except BaseException:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
+        for temporary in temporaries:
+            with suppress(FileNotFoundError):
+                temporary.unlink()
         raise
-    _sync_folder(goal.parent)
+    _sync_folder(goals[-1].parent)
+
+
+def write_together(folder: Path, contents: Mapping[str, Column]) -> None:
+    """Write files into a folder, which is made if it is missing; whoever finds the last finds all.
+
+    Args:
+        folder: Where to.
+        contents: The bytes of every file by its name.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_writes(*(folder / name for name in contents)) as files:
+        for file, content in zip(files, contents.values(), strict=True):
+            file.write(content)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -85,13 +114,19 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
     ...     Path(folder, "s.json").read_text(encoding="utf-8")
     '{\n  "text": "中文"\n}\n'
     """
+    data = json_bytes(value)
+    with atomic_write(path) as file:
+        file.write(data)
+
+
+def json_bytes(value: Any) -> bytes:
+    """``value`` as :func:`write_json` writes it."""
     try:
         data = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2).encode()
     except UnicodeEncodeError:
         # A file name that is not UTF-8 reaches Python with lone surrogates: JSON must escape them.
         data = json.dumps(value, allow_nan=False, indent=2).encode()
-    with atomic_write(path) as file:
-        file.write(data + b"\n")
+    return data + b"\n"
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -149,7 +184,7 @@ def file_digest(path: str | os.PathLike[str]) -> str:
 
 
 def _sha256() -> hashlib._Hash:
-    import hashlib  # OpenSSL takes 3 ms, and most that comes of counts is never saved
+    import hashlib  # OpenSSL takes 3 ms: not every process needs it, and none at once
 
     return hashlib.sha256()
 

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from prunedbpe.errors import FormatError
-from prunedbpe.files import atomic_write, digest_arrays, file_digest, read_json, write_json
+from prunedbpe.files import (
+    atomic_write,
+    atomic_writes,
+    digest_arrays,
+    file_digest,
+    read_json,
+    write_json,
+    write_together,
+)
 
 
 def test_file_appears_only_when_complete(tmp_path: Path) -> None:
@@ -29,6 +37,35 @@ def test_failure_keeps_the_old_file(tmp_path: Path, failure: type[BaseException]
         raise failure
     assert goal.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [goal]
+
+
+def test_files_written_together_appear_together_the_last_one_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appeared = []
+    rename = Path.replace
+
+    def note(self: Path, target: Path) -> Path:
+        appeared.append(target.name)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", note)
+    contents = {"b": b"1", "a": memoryview(b"22"), "settings": b""}
+    write_together(tmp_path / "new" / "folder", contents)
+    assert appeared == ["b", "a", "settings"]
+    found = {path.name: path.read_bytes() for path in (tmp_path / "new" / "folder").iterdir()}
+    assert found == contents
+
+
+def test_failure_of_one_keeps_all_old_files(tmp_path: Path) -> None:
+    goals = [tmp_path / "a", tmp_path / "b"]
+    for goal in goals:
+        goal.write_bytes(b"old")
+    with pytest.raises(RuntimeError), atomic_writes(*goals) as files:
+        files[0].write(b"new")
+        raise RuntimeError
+    assert [goal.read_bytes() for goal in goals] == [b"old", b"old"]
+    assert sorted(tmp_path.iterdir()) == goals
 
 
 def test_missing_folder_is_an_ordinary_error(tmp_path: Path) -> None:

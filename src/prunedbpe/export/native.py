@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from prunedbpe.errors import FormatError
-from prunedbpe.export.paper import read_paper_files, write_paper_files
-from prunedbpe.files import naming, read_json, write_json
+from prunedbpe.export.paper import paper_files, read_paper_files
+from prunedbpe.files import json_bytes, naming, read_json, write_together
 from prunedbpe.pretokenize import Pretokenizer
 from prunedbpe.types import Settings
 from prunedbpe.vocabulary import Vocabulary
@@ -25,21 +25,18 @@ def write_tokenizer(
     folder: Path, vocabulary: Vocabulary, pretokenizer: Pretokenizer, training: Settings
 ) -> None:
     """Write a tokenizer; the settings come last, so a folder with them is complete."""
+    settings = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "pretokenizer": pretokenizer.describe(),
+        "vocab_size": vocabulary.vocab_size,
+        "internal_tokens": vocabulary.internal_count,
+        "special_tokens": list(vocabulary.special_tokens),
+        "training": training,
+    }
     # Also when it takes the place of another: its settings must not stand beside new vocabularies.
     (folder / SETTINGS_FILE).unlink(missing_ok=True)
-    write_paper_files(folder, vocabulary)
-    write_json(
-        folder / SETTINGS_FILE,
-        {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "pretokenizer": pretokenizer.describe(),
-            "vocab_size": vocabulary.vocab_size,
-            "internal_tokens": vocabulary.internal_count,
-            "special_tokens": list(vocabulary.special_tokens),
-            "training": training,
-        },
-    )
+    write_together(folder, {**paper_files(vocabulary), SETTINGS_FILE: json_bytes(settings)})
 
 
 def read_tokenizer(folder: Path) -> tuple[Vocabulary, Pretokenizer, Settings]:

@@ -21,7 +21,7 @@ from typing import NamedTuple, cast
 from prunedbpe import _core
 from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, PrunedBPEError
-from prunedbpe.files import atomic_write
+from prunedbpe.files import write_together
 from prunedbpe.types import BYTE_COUNT, Column
 from prunedbpe.vocabulary import UnreachableTokenError, Vocabulary
 
@@ -34,15 +34,17 @@ _LINE = r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d{1,10})"
 
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
     """Write both files into ``folder``."""
-    files = _core.write_vocabulary(
+    write_together(folder, paper_files(vocabulary))
+
+
+def paper_files(vocabulary: Vocabulary) -> dict[str, Column]:
+    """The contents of both files, by their names."""
+    visible, internal = _core.write_vocabulary(
         vocabulary.column("pairs"),
         vocabulary.column("visible"),
         [text.encode() for text in vocabulary.special_tokens],
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, lines in zip((VISIBLE_FILE, INTERNAL_FILE), files, strict=True):
-        with atomic_write(folder / name) as file:
-            file.write(lines)
+    return {VISIBLE_FILE: visible, INTERNAL_FILE: internal}
 
 
 def token_repr(string: bytes) -> str:
