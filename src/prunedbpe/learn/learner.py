@@ -30,7 +30,8 @@ class Learner:
     Args:
         counts: The corpus.
         merges: Merges to go on from; they must have been learned on these very counts.
-        threads: One per core by default. The result does not depend on it.
+        threads: One per core by default; little text is learned by one. The result does not
+            depend on it.
         progress: Who watches.
         split_from: Occurrences from which on a merge is split between threads; below, several
             merges are done at a time. By default as many as is quickest, and threads that the
