@@ -249,6 +249,10 @@ def test_sanitize_control_tokens(hf):
     )["input_ids"]
     assert (plain.count(end), safe.count(end)) == (2, 1)
     assert hf.decode(plain) == hf.decode(safe)
+    both = hf.apply_chat_template(
+        [chat, chat], tokenize=True, return_dict=True, sanitize_control_tokens=True
+    )["input_ids"]
+    assert both == [safe, safe]
 
 
 def test_pickling_is_deterministic(hf, folder, texts):

@@ -18,6 +18,7 @@ from typing import Any
 from prunedbpe.arrays import np
 from prunedbpe.byte_alphabet import from_byte_alphabet, to_byte_alphabet
 from prunedbpe.errors import MissingExtraError, SettingsError
+from prunedbpe.integrations.marked_chats import encode_marked_chats
 from prunedbpe.integrations.segments import Segment, cut_at_added_tokens
 from prunedbpe.integrations.text_encoding import EncodedText, Span, TextEncoding
 from prunedbpe.tokenizer import Tokenizer
@@ -221,6 +222,8 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         **kwargs: Any,
     ) -> BatchEncoding:
         """As the base class, with offsets, words, and all texts of a batch encoded at once."""
+        if kwargs.get("sanitize_control_tokens"):
+            text = encode_marked_chats(self, text)
         is_batched, rows = _rows(text, text_pair, is_split_into_words)
         if split_special_tokens is None:
             split_special_tokens = self.split_special_tokens
