@@ -56,8 +56,9 @@ def atomic_writes(*paths: str | os.PathLike[str]) -> Iterator[Sequence[BinaryIO]
     """Open files for writing that take their names only once all are complete and synced.
 
     They are written beside their goals under hidden temporary names. When the block ends, they are
-    synced and renamed: whoever finds the last one finds all, also after a power cut. When the block
-    fails, they are removed, and whatever stood under the names before stays.
+    synced and renamed: whoever finds the last one finds all, also after a power cut, and none of
+    those that stood there before. When the block fails, they are removed, and whatever stood under
+    the names stays.
     """
     goals = [Path(path) for path in paths]
     temporaries = [goal.with_name(f".{goal.name}.{os.urandom(4).hex()}.tmp") for goal in goals]
@@ -68,18 +69,21 @@ def atomic_writes(*paths: str | os.PathLike[str]) -> Iterator[Sequence[BinaryIO]
             for file in files:
                 file.flush()
                 os.fsync(file.fileno())
-        *others, last = zip(temporaries, goals, strict=True)
+        *others, (last, last_goal) = zip(temporaries, goals, strict=True)
+        if others and last_goal.exists():  # an old one must not stand beside new others
+            last_goal.unlink()
+            _sync_folder(last_goal.parent)
         for temporary, goal in others:
             temporary.replace(goal)
         for folder in {goal.parent for _, goal in others}:
             _sync_folder(folder)
-        last[0].replace(last[1])
+        last.replace(last_goal)
     except BaseException:
         for temporary in temporaries:
             with suppress(FileNotFoundError):
                 temporary.unlink()
         raise
-    _sync_folder(goals[-1].parent)
+    _sync_folder(last_goal.parent)
 
 
 def write_together(folder: Path, contents: Mapping[str, Column]) -> None:

@@ -363,6 +363,20 @@ def test_a_tokenizer_over_another_is_whole_or_not_there(folder, monkeypatch, las
         Tokenizer.load(folder)
 
 
+def test_a_tokenizer_that_cannot_be_written_leaves_the_old_one(folder, monkeypatch):
+    before = Tokenizer.load(folder).vocabulary
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        Tokenizer(native_vocabulary(MERGES, {257}, ("<eos>", "<pad>"))).save(folder)
+    monkeypatch.undo()
+    assert Tokenizer.load(folder).vocabulary.strings == before.strings
+    assert not list(folder.glob(".*"))
+
+
 def test_only_the_paper_files():
     """They alone make a vocabulary; whoever reads them brings the pretokenizer."""
     with pytest.raises(FormatError, match="no such file"):

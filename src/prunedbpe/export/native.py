@@ -34,8 +34,6 @@ def write_tokenizer(
         "special_tokens": list(vocabulary.special_tokens),
         "training": training,
     }
-    # Also when it takes the place of another: its settings must not stand beside new vocabularies.
-    (folder / SETTINGS_FILE).unlink(missing_ok=True)
     write_together(folder, {**paper_files(vocabulary), SETTINGS_FILE: json_bytes(settings)})
 
 

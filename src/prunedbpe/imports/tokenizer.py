@@ -17,8 +17,8 @@ from typing import Any
 from prunedbpe.arrays import np
 from prunedbpe.errors import FormatError, PrunedBPEError, SettingsError
 from prunedbpe.export.native import IMPORTED_FORMAT, SETTINGS_FILE
-from prunedbpe.export.paper import read_paper_files, write_paper_files
-from prunedbpe.files import read_json, write_json
+from prunedbpe.export.paper import paper_files, read_paper_files
+from prunedbpe.files import json_bytes, read_json, write_together
 from prunedbpe.imports.cutting import ForeignCut
 from prunedbpe.imports.merge_list import FoundMerges
 from prunedbpe.records import record
@@ -223,25 +223,22 @@ class ImportedTokenizer(Tokenizer):
 
     def save(self, folder: str | Path) -> None:
         """Write the merges as a vocabulary of ours, and the original's ids in the settings."""
-        folder = Path(folder)
         foreign = self.foreign
-        write_paper_files(folder, foreign.as_own())
-        write_json(
-            folder / SETTINGS_FILE,
-            {
-                "format": IMPORTED_FORMAT,
-                "version": FORMAT_VERSION,
-                "cut": self.cut.describe(),
-                "whole_chunks": self.whole_chunks,
-                "origin": self.training["imported"],
-                "ids_of_ranks": list(foreign.ids_of_ranks),
-                "ids_of_specials": list(foreign.ids_of_specials),
-                "unmergeable": [
-                    [base64.b64encode(string).decode(), token_id]
-                    for string, token_id in foreign.unmergeable
-                ],
-            },
-        )
+        settings = {
+            "format": IMPORTED_FORMAT,
+            "version": FORMAT_VERSION,
+            "cut": self.cut.describe(),
+            "whole_chunks": self.whole_chunks,
+            "origin": self.training["imported"],
+            "ids_of_ranks": list(foreign.ids_of_ranks),
+            "ids_of_specials": list(foreign.ids_of_specials),
+            "unmergeable": [
+                [base64.b64encode(string).decode(), token_id]
+                for string, token_id in foreign.unmergeable
+            ],
+        }
+        contents = {**paper_files(foreign.as_own()), SETTINGS_FILE: json_bytes(settings)}
+        write_together(Path(folder), contents)
 
     @classmethod
     def load(cls, folder: str | Path) -> ImportedTokenizer:
