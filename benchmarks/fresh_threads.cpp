@@ -26,8 +26,6 @@ double there_and_back() {
             line.store(i + 1);
         }
     });
-    while (line.load() != 0) {
-    }
     const Clock::time_point started = Clock::now();
     for (int i = 0; i < 2 * trips; i += 2) {
         line.store(i + 1);

@@ -22,9 +22,6 @@ public:
     std::size_t size() const { return size_; }
     std::span<const T> span() const { return {memory_.get(), size_}; }
     operator std::span<const T>() const { return span(); }
-    auto begin() const { return span().begin(); }
-    auto end() const { return span().end(); }
-    const T& operator[](std::size_t i) const { return memory_[i]; }
 
     std::shared_ptr<const T[]> memory() const { return memory_; }
 
@@ -32,7 +29,7 @@ private:
     void grow() {
         capacity_ = std::max<std::size_t>(4 * capacity_, 1024);  // memory that is not written yet costs nothing
         std::shared_ptr<T[]> larger(new T[capacity_]);
-        std::copy(begin(), end(), larger.get());
+        std::copy_n(memory_.get(), size_, larger.get());
         memory_ = std::move(larger);
     }
 
