@@ -1,51 +1,53 @@
-// What an encoding call writes while it works, lent out by the encoder and kept for the next call.
+// What an encoding call writes while it works, lent out by an encoder and kept for the next call.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "prunedbpe/merger.hpp"
-#include "tokenizer/backtracking.hpp"
-#include "tokenizer/chunk_cache.hpp"
+#include "tokenizer/chunk_loop.hpp"
 
 namespace prunedbpe {
 
+/// What every kind of encoder has of it. A kind adds its own.
 struct Workspace {
-    Backtracker::Scratch backtracking;
-    MergeScratch merging;  // for dropout only
-    ShortChunkCache short_chunks;
-    LongChunkCache long_chunks;
+    KnownChunks known;
     std::string utf8;
 
     /// A call with a huge text must not leave its memory behind.
     void forget_large() {
-        constexpr std::size_t kept = 1 << 20;
-        if (backtracking.dead_ends.capacity() + backtracking.ranks.capacity() > kept) backtracking = {};
-        if (merging.ranks.capacity() > kept) merging = {};
-        if (utf8.capacity() > kept) std::string().swap(utf8);
+        if (is_large(utf8)) std::string().swap(utf8);
+    }
+
+protected:
+    template <class Container>
+    static bool is_large(const Container& container) {
+        return container.capacity() > 1 << 20;
     }
 };
 
 /// Workspaces nobody uses. At most as many as there are places stay; no locks, and a call takes one
 /// exchange to get its own and one to give it back.
+template <class Space>
 class WorkspacePool {
 public:
     class Loan {
     public:
-        explicit Loan(WorkspacePool& pool) : pool_(pool), workspace_(pool.take()) {}
+        explicit Loan(WorkspacePool& pool) : pool_(pool), space_(pool.take()) {}
         ~Loan() {
-            workspace_->forget_large();
-            pool_.give_back(std::move(workspace_));
+            space_->forget_large();
+            pool_.give_back(std::move(space_));
         }
         Loan(const Loan&) = delete;
         Loan& operator=(const Loan&) = delete;
-        Workspace& operator*() const { return *workspace_; }
+        Space& operator*() const { return *space_; }
 
     private:
         WorkspacePool& pool_;
-        std::unique_ptr<Workspace> workspace_;
+        std::unique_ptr<Space> space_;
     };
 
     WorkspacePool() = default;
@@ -56,28 +58,25 @@ public:
     }
 
 private:
-    std::unique_ptr<Workspace> take() {
+    std::unique_ptr<Space> take() {
         for (auto& place : places_) {
             if (place.load(std::memory_order_relaxed) == nullptr) continue;
-            if (Workspace* found = place.exchange(nullptr, std::memory_order_acquire)) {
-                return std::unique_ptr<Workspace>(found);
-            }
+            if (Space* found = place.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Space>(found);
         }
-        return std::make_unique<Workspace>();
+        return std::make_unique<Space>();
     }
 
-    void give_back(std::unique_ptr<Workspace> workspace) {
+    void give_back(std::unique_ptr<Space> space) {
         for (auto& place : places_) {
-            Workspace* empty = nullptr;
-            if (place.compare_exchange_strong(empty, workspace.get(), std::memory_order_release,
-                                              std::memory_order_relaxed)) {
-                static_cast<void>(workspace.release());
+            Space* empty = nullptr;
+            if (place.compare_exchange_strong(empty, space.get(), std::memory_order_release, std::memory_order_relaxed)) {
+                static_cast<void>(space.release());
                 return;
             }
         }
     }
 
-    std::array<std::atomic<Workspace*>, 16> places_{};
+    std::array<std::atomic<Space*>, 16> places_{};
 };
 
 }  // namespace prunedbpe
