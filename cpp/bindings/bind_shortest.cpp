@@ -3,6 +3,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "prunedbpe/shortest.hpp"
+#include "texts.hpp"
 
 using namespace nb::literals;
 using prunedbpe::ShortestEncoder;
@@ -11,10 +12,6 @@ namespace {
 
 using Bytes = InputArray<std::uint8_t>;
 using Int64s = InputArray<std::int64_t>;
-
-nb::tuple to_lists(prunedbpe::IdLists&& lists) {
-    return nb::make_tuple(to_array(std::move(lists.ids)), to_array(std::move(lists.offsets)));
-}
 
 }  // namespace
 
@@ -32,19 +29,18 @@ void bind_shortest(nb::module_& module) {
             "strings"_a, "offsets"_a, "ids"_a, "pretokenizer"_a)
         .def(
             "encode",
-            [](const ShortestEncoder& encoder, Bytes text) {
-                std::vector<std::uint32_t> ids;
-                {
-                    nb::gil_scoped_release release;
-                    encoder.encode(as_text(text), ids);
-                }
-                return to_array(std::move(ids));
+            [](const ShortestEncoder& encoder, nb::str text) {
+                return to_id_array(with_unicode(text, [&](const prunedbpe::UnicodeText& unicode) {
+                    prunedbpe::IdBuffer ids;
+                    encoder.encode(unicode, ids);
+                    return ids;
+                }));
             },
-            "text"_a, "Token ids of a text.")
+            "text"_a, "Token ids of a text.", nb::sig("def encode(self, text: str) -> NDArray[numpy.uint32]"))
         .def(
             "encode_chunks",
             [](const ShortestEncoder& encoder, Bytes text, Int64s ends) {
-                std::vector<std::uint32_t> ids;
+                prunedbpe::IdBuffer ids;
                 {
                     nb::gil_scoped_release release;
                     encoder.encode_chunks(as_text(text), as_span(ends), ids);
@@ -53,21 +49,13 @@ void bind_shortest(nb::module_& module) {
             },
             "text"_a, "ends"_a, "Token ids of a text cut by somebody else.")
         .def(
-            "encode_documents",
-            [](const ShortestEncoder& encoder, Bytes text, SpanArray documents, unsigned threads) {
-                prunedbpe::IdLists lists;
-                {
-                    nb::gil_scoped_release release;
-                    std::vector<std::string_view> views;
-                    for (const prunedbpe::DocumentSpan& document : as_documents(documents)) {
-                        views.push_back(as_text(text).substr(static_cast<std::size_t>(document.begin),
-                                                             static_cast<std::size_t>(document.end - document.begin)));
-                    }
-                    lists = encoder.encode_batch(views, threads);
-                }
-                return to_lists(std::move(lists));
+            "encode_batch",
+            [](const ShortestEncoder& encoder, nb::list texts, unsigned threads) {
+                return to_arrays(with_unicode_texts(texts, [&](std::span<const prunedbpe::UnicodeText> views) {
+                    return encoder.encode_batch(views, threads);
+                }));
             },
-            "text"_a, "documents"_a, "threads"_a, "Flat token ids of a batch of documents, and offsets.")
+            "texts"_a, "threads"_a, "Flat token ids of all texts, and offsets.")
         .def(
             "chunk_lengths",
             [](const ShortestEncoder& encoder, Bytes bytes, Int64s offsets, unsigned threads) {

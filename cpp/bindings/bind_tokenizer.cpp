@@ -11,6 +11,7 @@
 #include "prunedbpe/tokenizer.hpp"
 #include "prunedbpe/vocabulary_files.hpp"
 #include "python_ints.hpp"
+#include "texts.hpp"
 
 using namespace nb::literals;
 using prunedbpe::Decoder;
@@ -31,61 +32,18 @@ struct Encoder {
     IntObjects ints;
 };
 
-/// The characters of a str where they are. A str never changes, so they may be read without the GIL
-/// while somebody holds the str.
-UnicodeText as_unicode(nb::handle text) {
-    if (!PyUnicode_Check(text.ptr())) {
-        throw nb::type_error(("text must be str, not " + std::string(Py_TYPE(text.ptr())->tp_name)).c_str());
-    }
-#if PY_VERSION_HEX < 0x030C0000
-    if (PyUnicode_READY(text.ptr()) != 0) throw nb::python_error();
-#endif
-    return {PyUnicode_DATA(text.ptr()), static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr())),
-            static_cast<int>(PyUnicode_KIND(text.ptr())), PyUnicode_IS_ASCII(text.ptr()) != 0};
-}
-
-/// Raises the UnicodeEncodeError that Python has for a str with a lone surrogate.
-[[noreturn]] void raise_surrogate(nb::handle text) {
-    Py_ssize_t size = 0;
-    if (PyUnicode_AsUTF8AndSize(text.ptr(), &size) != nullptr) throw std::logic_error("there is no surrogate");
-    throw nb::python_error();
-}
-
 IdBuffer encode(const Encoder& encoder, nb::handle text, double dropout, std::uint64_t seed) {
-    const UnicodeText unicode = as_unicode(text);
-    IdBuffer ids;
-    try {
-        nb::gil_scoped_release release;  // the caller holds the str
+    return with_unicode(text, [&](const UnicodeText& unicode) {
+        IdBuffer ids;
         encoder.core.encode(unicode, {dropout, seed}, ids);
-    } catch (const prunedbpe::LoneSurrogate&) {
-        raise_surrogate(text);
-    }
-    return ids;
-}
-
-std::vector<UnicodeText> as_unicode_texts(nb::list texts) {
-    std::vector<UnicodeText> views;
-    views.reserve(texts.size());
-    for (nb::handle text : texts) views.push_back(as_unicode(text));
-    return views;
-}
-
-[[noreturn]] void raise_surrogate_in(nb::list texts, std::size_t place) {
-    raise_surrogate(nb::handle(PyList_GET_ITEM(texts.ptr(), static_cast<Py_ssize_t>(place))));
+        return ids;
+    });
 }
 
 EncodedBatch encode_batch(const Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
-    const std::vector<UnicodeText> views = as_unicode_texts(texts);
-    try {
-        nb::gil_scoped_release release;  // the list is the caller's alone and holds its strs
+    return with_unicode_texts(texts, [&](std::span<const UnicodeText> views) {
         return encoder.core.encode_batch(views, {dropout, seed}, threads);
-    } catch (const prunedbpe::LoneSurrogate& error) {
-        raise_surrogate_in(texts, error.text);
-    }
-}
-
-nb::tuple to_arrays(EncodedBatch&& lists) {
-    return nb::make_tuple(to_array(std::move(lists.ids)), to_array(std::move(lists.offsets)));
+    });
 }
 
 void append_lists(Encoder& encoder, const EncodedBatch& batch, nb::list& lists) {

@@ -22,6 +22,11 @@ std::vector<std::string> spell(const std::vector<Merge>& merges) {
 }
 
 /// Every rank stands for itself, or for its parts if `hidden` says so.
+struct IdLists {
+    std::vector<std::uint32_t> ids;
+    std::vector<std::int64_t> offsets;
+};
+
 IdLists expansions(const std::vector<Merge>& merges, const std::vector<bool>& hidden) {
     std::vector<std::vector<std::uint32_t>> lists;
     for (std::uint32_t rank = 0; rank < 256 + merges.size(); ++rank) {

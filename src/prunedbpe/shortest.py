@@ -2,9 +2,9 @@
 
 In: a vocabulary, and text or chunk counts. Out: token ids, or lengths. Merge ranks play no part;
 any visible string may stand anywhere in a chunk. Of several equally short answers the one with the
-longest first token is taken, then the longest second one, and so on. Costs O(length of a chunk
-times the longest token) and memory of the length of a chunk; the plain Python is
-:func:`prunedbpe.reference.shortest`.
+longest first token is taken, then the longest second one, and so on. A new chunk costs O(its length
+times the longest token) and memory of its length, one seen before is looked up, as in encoding by
+rank; the plain Python is :func:`prunedbpe.reference.shortest`.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class ShortestSegmenter:
 
     def encode(self, text: str) -> UInt32Array:
         """Token ids of a text; no part of it stands for a special token."""
-        data = np.frombuffer(text.encode(), np.uint8)
         ids: UInt32Array
         if self.pretokenizer.is_native:
-            ids = self._native.encode(data)
+            ids = self._native.encode(text)
         else:
+            data = np.frombuffer(text.encode(), np.uint8)
             ids = self._native.encode_chunks(data, self.pretokenizer.chunk_ends(data))
         return ids
 
@@ -67,11 +67,7 @@ class ShortestSegmenter:
             lists = [self.encode(text) for text in texts]
             offsets = _offsets(lists)
             return np.concatenate([np.zeros(0, np.uint32), *lists]), offsets
-        encoded = [text.encode() for text in texts]
-        bounds = _offsets(encoded)
-        spans = np.stack([bounds[:-1], bounds[1:]], axis=1)
-        data = np.frombuffer(b"".join(encoded), np.uint8)
-        ids, offsets = self._native.encode_documents(data, spans, threads or 0)
+        ids, offsets = self._native.encode_batch(list(texts), threads or 0)
         return ids, offsets
 
     def chunk_lengths(self, counts: ChunkCounts, *, threads: int | None = None) -> UInt32Array:

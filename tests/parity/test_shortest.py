@@ -77,6 +77,20 @@ def test_shortest_differs_and_knows_special_tokens(tok):
     assert ids[-1] == eos and tok.decode(ids[:-1]) == "ab"
 
 
+def test_chunks_seen_before_and_of_any_length(tok):
+    letters = make_text(3, 80).replace(" ", "")
+    chunks = [letters[size : 2 * size] for size in (1, 7, 8, 15, 16, 17, 31, 32, 33, 70)]
+    text = " ".join([*chunks, make_text(2, 300), *reversed(chunks)])
+    visible = tok.vocabulary.bytes_by_id[: tok.vocabulary.visible_count]
+    expected = [
+        visible.index(string)
+        for chunk in prunedbpe.pretokenize(text, tok.pretokenizer)
+        for string in reference.shortest(chunk.encode(), visible)
+    ]
+    for _ in range(3):
+        assert tok.encode(text, segmentation="shortest") == expected
+
+
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_batches_are_equal_on_any_number_of_threads(tok, threads):
     texts = ["", *make_text(3, 90).splitlines(), *strategies.AWKWARD_TEXTS, ""]

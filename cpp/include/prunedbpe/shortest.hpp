@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -58,29 +59,22 @@ private:
     std::size_t longest_ = 0;
 };
 
-/// Working memory of one thread, kept between chunks.
-struct ShortestScratch {
-    std::vector<std::uint32_t> fewest;  // D
-    std::vector<std::uint32_t> ends;    // where the first token of the best answer from here ends
-    std::vector<std::uint32_t> states;  // and its state in the double array
-};
-
 class ShortestEncoder {
 public:
     /// Visible string i is bytes [offsets[i], offsets[i + 1]) and has the token id ids[i]; the 256
     /// bytes must be among them. `next` may be null; then only chunks cut by others can be encoded.
     ShortestEncoder(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
                     std::span<const std::uint32_t> ids, NextChunk next);
+    ~ShortestEncoder();
 
-    /// Appends the token ids of `text`, valid UTF-8.
-    void encode(std::string_view text, std::vector<std::uint32_t>& ids) const;
+    /// Appends the token ids of `text`.
+    void encode(const UnicodeText& text, IdBuffer& ids) const;
 
     /// The same for chunks cut by somebody else: chunk i ends at ends[i], they cover `text`.
-    void encode_chunks(std::string_view text, std::span<const std::int64_t> ends,
-                       std::vector<std::uint32_t>& ids) const;
+    void encode_chunks(std::string_view text, std::span<const std::int64_t> ends, IdBuffer& ids) const;
 
     /// Encodes many texts on `threads` threads (0: one per core), results in order.
-    IdLists encode_batch(std::span<const std::string_view> texts, unsigned threads) const;
+    EncodedBatch encode_batch(std::span<const UnicodeText> texts, unsigned threads) const;
 
     /// The fewest tokens of every unique chunk, once each; parallel over the chunks.
     std::vector<std::uint32_t> chunk_lengths(const ChunkCountsView& counts, unsigned threads) const;
@@ -89,11 +83,8 @@ public:
     std::int64_t total_length(const ChunkCountsView& counts, unsigned threads) const;
 
 private:
-    std::uint32_t length(std::string_view chunk, ShortestScratch& scratch) const;
-    void append_chunk(std::string_view chunk, ShortestScratch& scratch, std::vector<std::uint32_t>& ids) const;
-
-    DoubleArray strings_;
-    NextChunk next_;
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace prunedbpe

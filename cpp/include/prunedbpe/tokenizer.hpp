@@ -17,17 +17,12 @@
 namespace prunedbpe {
 
 /// Flat lists of token ids: list i is ids [offsets[i], offsets[i + 1]).
-struct IdLists {
-    std::vector<std::uint32_t> ids;
-    std::vector<std::int64_t> offsets;
-};
-
-/// The same, as a batch is encoded.
 struct EncodedBatch {
     IdBuffer ids;
     std::vector<std::int64_t> offsets;
 };
 
+/// The same, of somebody else.
 struct IdListsView {
     std::span<const std::uint32_t> ids;
     std::span<const std::int64_t> offsets;
