@@ -66,7 +66,7 @@ public:
 private:
     /// Chunks are on their way in groups. Each step is done for a whole group before the next step: the cache is larger than
     /// the processor's fast ones, and so the memory of many chunks is fetched at a time.
-    static constexpr std::size_t enough = 32;
+    static constexpr std::size_t enough = 96;
     static constexpr std::size_t capacity = enough + 64;  // a run may come when one is missing
     struct Chunk {
         const char* at;

@@ -68,7 +68,7 @@ struct Encoder::Parts {
 
     void encode(const UnicodeText& unicode, const Dropout& dropout, RankWorkspace& work, IdBuffer& ids) const {
         const std::string_view text = to_utf8(unicode, work.utf8);
-        static_cast<void>(ids.room(text.size() / 4 + 16));  // as many tokens as plain text has
+        static_cast<void>(ids.room(text.size() / 2 + 16));  // more tokens than plain text has
         if (dropout.probability == 0) {
             append_text(loop(text, work, ids));
             return;

@@ -104,7 +104,12 @@ std::string_view convert(const UnicodeText& text, std::size_t most_bytes, std::s
 #ifdef PRUNEDBPE_AVX2
     if constexpr (sizeof(Unit) == 2) {
         static const bool is_quick = has_avx2();
-        if (is_quick && !write_utf8_by_eight(units, end, out)) throw LoneSurrogate();
+        if (is_quick) {
+            const Written written = write_utf8_by_eight(units, end, out);
+            if (written.has_surrogate) throw LoneSurrogate();
+            units = written.at;
+            out = written.out;
+        }
     }
 #endif
     const char* const stop = write_utf8(units, end, out);

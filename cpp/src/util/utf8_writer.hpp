@@ -54,9 +54,17 @@ inline constexpr Compaction compaction;
     write_four(_mm256_extracti128_si256(bytes, 1), ones >> 4 | (twos & 0xF0), out);
 }
 
+/// Where writing has come to. Handed over as a whole: what is behind a reference might be one of the bytes written, and
+/// would be stored and loaded again for every sixteen characters.
+struct Written {
+    const std::uint16_t* at;
+    char* out;
+    bool has_surrogate;  ///< then what was written is nothing
+};
+
 /// Writes all but the last few of the characters [at, end) to `out`, where there must be room for three bytes each and
-/// sixteen more, and moves both behind them. Returns false if there is a surrogate; then what was written is nothing.
-[[PRUNEDBPE_AVX2]] inline bool write_utf8_by_eight(const std::uint16_t*& at, const std::uint16_t* end, char*& out) {
+/// sixteen more.
+[[PRUNEDBPE_AVX2]] inline Written write_utf8_by_eight(const std::uint16_t* at, const std::uint16_t* end, char* out) {
     __m256i surrogates = _mm256_setzero_si256();
     for (; end - at >= 16; at += 16) {
         const __m256i units = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
@@ -71,7 +79,7 @@ inline constexpr Compaction compaction;
         write_eight(low, out);
         write_eight(high, out);
     }
-    return _mm256_testz_si256(surrogates, surrogates);
+    return {at, out, _mm256_testz_si256(surrogates, surrogates) == 0};
 }
 
 }  // namespace prunedbpe
