@@ -80,14 +80,15 @@ sanitize: $(VENV)/.tools
 	$(WITH_TOOLS) cmake --build build/sanitize
 	./build/sanitize/core_tests
 
-# Texts: PRUNEDBPE_BENCH_TEXTS=a.txt:b.txt, see benchmarks/README.md.
+# Texts: PRUNEDBPE_BENCH_TEXTS=a.txt:b.txt, or what every machine has; see benchmarks/README.md.
 bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/bench_machine.py --fill
 	$(BIN)/python benchmarks/bench_train.py --fill
 	$(BIN)/python benchmarks/bench_encode.py --fill
+	$(BIN)/python benchmarks/bench_limits.py --fill
 
 docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
 clean:
-	rm -rf build docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-output
+	rm -rf build docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-output bench-texts bench-vocab

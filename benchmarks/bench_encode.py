@@ -9,7 +9,6 @@
             of every 32 documents the best time of all rounds
    batch    the batch call over all documents, all cores: the first pass, nothing warmed
    decode   the ids of the whole text, on one core
-4. Hostile texts, in milliseconds; loading and importing.
 
 A ratio is ours against the fastest peer whose results are of the same kind (lists, arrays).
 Writes one JSON into results/ and, with --fill, the tables into README.md.
@@ -20,8 +19,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
-import random
 import sys
 import time
 from collections.abc import Callable
@@ -39,36 +36,24 @@ from common import (
     heading,
     in_child,
     markdown,
+    on_one_core,
     texts_of,
     write_results,
 )
 from competitors.encoders import ENCODERS, Files
+from vocabulary import add_vocabulary_argument, vocabulary_of
 
-VOCAB_SIZE = 32_768
 OWN = "prunedbpe"
 JOBS = ("steady", "batch", "decode")
 SLICE = 32
 """Documents timed together in the steady pass. Of each slice the best of all rounds is taken: slow
 moments of a machine are shorter than a pass, and hit one library or another."""
-PUBLISHED_CL100K = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
-    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-HOSTILE: dict[str, Callable[[random.Random], str]] = {
-    "100,000 equal letters": lambda r: "a" * 100_000,
-    "1 MB of random letters": lambda r: "".join(r.choices("abcdefghijklmnopqrstuvwxyz", k=10**6)),
-    "1 MB of random Han": lambda r: "".join(
-        chr(r.randrange(0x4E00, 0x9FA5)) for _ in range(333_333)
-    ),
-    "1 MB of spaces": lambda r: " " * 10**6,
-    "1 MB of one emoji sequence": lambda r: "👩‍👩‍👧‍👦" * 40_000,
-}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_text_argument(parser)
-    parser.add_argument("--vocab", type=Path, help="folder of an earlier run's vocabulary")
+    add_vocabulary_argument(parser)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peer", action="append", help="default: all that are installed")
     parser.add_argument("--job", action="append", choices=JOBS, help="default: all")
@@ -80,9 +65,7 @@ def main() -> None:
         answer_alone(lambda: CHILDREN[task["job"]](task))
         return
     texts = texts_of(arguments)
-    folder = arguments.vocab or Path("bench-vocab")
-    if not (folder / "tokenizer.json").exists():
-        make_vocabulary(texts, folder)
+    folder = vocabulary_of(arguments, texts)
     about = describe(texts)
     wanted = [n for n in ENCODERS if n.startswith(OWN) or n in (arguments.peer or ENCODERS)]
     names = verify(texts, folder, wanted)
@@ -91,45 +74,17 @@ def main() -> None:
         for text in texts:
             for job in arguments.job or JOBS:
                 for name in names:
-                    row = child(job, folder, name, text=text)
+                    row = child(job, folder, name, text)
                     rows.append({**row, "round": round_number})
                     print(
                         f"{text.name:14} {job:7} {name:24} {row.get('rate', row.get('error'))}",
                         flush=True,
                     )
-    for case in HOSTILE:
-        rows.append(child("hostile", folder, OWN, case=case))
-    rows.append(child("load", folder, OWN))
     tables = report(rows, [text.name for text in texts], names)
     print(f"\n{tables}\n\n{write_results('encode', about, rows)}")
     if arguments.fill:
         runs = f"best of {arguments.rounds} (lowest in brackets)."
         fill_table("encode", f"{heading(about)}, {runs}\n\n{tables}")
-
-
-def make_vocabulary(texts: list[Path], folder: Path) -> None:
-    """One learning run; Standard for all, and pruned to the same size for ourselves."""
-    import prunedbpe
-    from prunedbpe.corpus import Corpus
-    from prunedbpe.export.huggingface import write_huggingface
-    from prunedbpe.export.tiktoken import write_tiktoken
-
-    files = Files(folder)
-    corpus = Corpus([str(text) for text in texts])
-    for threshold, where in (("40%", files.pruned), (0, files.own)):
-        tok = prunedbpe.train(
-            corpus, VOCAB_SIZE, threshold=threshold, special_tokens=(), pretokenizer="cl100k"
-        )
-        tok.save(where)
-    write_tiktoken(tok, files.tiktoken)
-    write_huggingface(tok, files.json)
-    # The export spells out every class, for one result under any Unicode version. Libraries know
-    # the published pattern and have quick code for it, which they shall use; ids are compared.
-    settings = json.loads(Path(files.json).read_text())
-    for step in settings["pre_tokenizer"]["pretokenizers"]:
-        if step["type"] == "Split":
-            step["pattern"] = {"Regex": PUBLISHED_CL100K}
-    Path(files.json).write_text(json.dumps(settings, ensure_ascii=False))
 
 
 def verify(texts: list[Path], folder: Path, names: list[str]) -> list[str]:
@@ -138,7 +93,7 @@ def verify(texts: list[Path], folder: Path, names: list[str]) -> list[str]:
     for name in names:
         same = True
         for text in texts:
-            answers = [child("ids", folder, n, text=text) for n in (name, OWN)]
+            answers = [child("ids", folder, n, text) for n in (name, OWN)]
             if "pruned " in f"{name} ":  # its ids are its own, but its bytes must come back
                 same &= answers[0].get("round_trip", False)
             else:
@@ -151,10 +106,8 @@ def verify(texts: list[Path], folder: Path, names: list[str]) -> list[str]:
     return kept
 
 
-def child(job: str, folder: Path, name: str, text: Path | None = None, case: str = "") -> Row:
-    task = {"job": job, "vocab": str(folder), "name": name, "case": case}
-    if text is not None:
-        task |= {"path": str(text), "text": text.name}
+def child(job: str, folder: Path, name: str, text: Path) -> Row:
+    task = {"job": job, "vocab": str(folder), "name": name, "path": str(text), "text": text.name}
     return {**task, **in_child([json.dumps(task)])}
 
 
@@ -182,10 +135,6 @@ def prepare(task: Row) -> Any:
     encoder = ENCODERS[task["name"]].make(Files(Path(task["vocab"])))
     encoder.one("warm up")  # lazy imports and pools; caches stay cold
     return encoder
-
-
-def on_one_core() -> None:
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def ids_child(task: Row) -> Row:
@@ -241,35 +190,11 @@ def decode_child(task: Row) -> Row:
     return {"rate": megabytes([text]) / min(times)}
 
 
-def hostile_child(task: Row) -> Row:
-    on_one_core()
-    encoder = prepare(task)
-    text = HOSTILE[task["case"]](random.Random(1))
-    started = time.perf_counter()
-    encoder.one(text)
-    return {"ms": (time.perf_counter() - started) * 1e3}
-
-
-def load_child(task: Row) -> Row:
-    started = time.perf_counter()
-    from prunedbpe import Tokenizer
-
-    imported = time.perf_counter()
-    times = []
-    for _ in range(5):
-        begun = time.perf_counter()
-        Tokenizer.load(Files(Path(task["vocab"])).own)
-        times.append(time.perf_counter() - begun)
-    return {"import_ms": (imported - started) * 1e3, "load_ms": min(times) * 1e3}
-
-
 CHILDREN: dict[str, Callable[[Row], Row]] = {
     "ids": ids_child,
     "steady": steady_child,
     "batch": batch_child,
     "decode": decode_child,
-    "hostile": hostile_child,
-    "load": load_child,
 }
 
 
@@ -297,12 +222,7 @@ def report(rows: list[Row], texts: list[str], names: list[str]) -> str:
             ratios.append(f"**{own / max(peers):.2f}**" if any(peers) else "–")
         lines.append([f"**ours / best peer, {kind}s**", *ratios])
     header = ["MB/s", *(f"{job} {text}" for job, text in columns)]
-    hostile = [[r["case"], f"{r['ms']:.1f}"] for r in rows if r["job"] == "hostile" and "ms" in r]
-    for row in rows:
-        if "load_ms" in row:
-            hostile.append([f"loading {VOCAB_SIZE} tokens", f"{row['load_ms']:.0f}"])
-            hostile.append(["importing the package", f"{row['import_ms']:.0f}"])
-    return f"{markdown(header, lines)}\n\n{markdown(['', 'ms'], hostile)}"
+    return markdown(header, lines)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -49,6 +50,10 @@ def measure(job: Callable[[], Any]) -> tuple[Row, Any]:
     after = resource.getrusage(resource.RUSAGE_SELF)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"wall": wall, "cpu": cpu, "rss_mb": peak_memory()}, made
+
+
+def on_one_core() -> None:
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def peak_memory() -> float:
@@ -91,19 +96,32 @@ def add_text_argument(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         type=Path,
-        help=f"a .txt file; repeatable; or {TEXTS_VARIABLE}, separated by '{os.pathsep}'",
+        help=f"a .txt file; repeatable; or {TEXTS_VARIABLE}, separated by '{os.pathsep}'; "
+        "by default the sources of the Python standard library",
     )
     parser.set_defaults(more_texts=[Path(name) for name in given.split(os.pathsep) if name])
 
 
 def texts_of(arguments: argparse.Namespace) -> list[Path]:
-    texts: list[Path] = arguments.text or arguments.more_texts
-    if not texts:
-        sys.exit(f"no text: give --text FILE, or set {TEXTS_VARIABLE}")
+    texts: list[Path] = arguments.text or arguments.more_texts or [standard_library()]
     for text in texts:
         if not text.is_file():
             sys.exit(f"{text}: no such file")
     return texts
+
+
+def standard_library() -> Path:
+    """The sources of the Python standard library in one file: text that every machine has."""
+    path = HERE.parent / "bench-texts" / "python.txt"
+    if not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        folder = Path(sysconfig.get_path("stdlib"))
+        sources = sorted(p for p in folder.rglob("*.py") if "site-packages" not in p.parts)
+        with path.with_suffix(".part").open("w", encoding="utf-8") as file:
+            for source in sources:
+                file.write(source.read_text(encoding="utf-8", errors="ignore"))
+        path.with_suffix(".part").rename(path)
+    return path
 
 
 def describe(texts: Sequence[Path]) -> Row:
@@ -128,7 +146,7 @@ def describe(texts: Sequence[Path]) -> Row:
         "texts": {
             text.name: {
                 "bytes": text.stat().st_size,
-                "sha256": _hash(text),
+                "sha256": file_hash(text),
             }
             for text in texts
         },
@@ -175,7 +193,7 @@ def fill_table(mark: str, text: str) -> None:
     path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}")
 
 
-def _hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 20):
