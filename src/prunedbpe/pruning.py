@@ -157,7 +157,7 @@ def decide(
         "least_visible_exposure": int(visible_learned.min()) if required else 0,
         "max_train_vocab": max_train_vocab,
         "corpus": merges.corpus.as_settings(),
-        "encoded_length": encoded_length(merges.pairs, merges.applied, hidden),
+        "encoded_length": encoded_length(merges.pairs, merges.applied, hidden, exposures),
         "standard_encoded_length": total_tokens(merges.applied, required),
     }
     return merges, hidden, training
@@ -166,14 +166,13 @@ def decide(
 def _by_threshold(
     extend: Extend, required: int, threshold: Threshold, max_train_vocab: int | None
 ) -> tuple[MergeTable, BoolArray, Settings]:
-    merges, min_exposure = reallocate(extend, required, threshold, max_train_vocab)
-    hidden = hidden_by_threshold(merges, required, min_exposure)
+    found = reallocate(extend, required, threshold, max_train_vocab)
     return (
-        merges,
-        hidden,
+        found.merges,
+        hidden_by_threshold(found, required),
         {
             "threshold": threshold.text,
-            "min_exposure": min_exposure,
-            "trained_vocab": BYTE_COUNT + len(merges),
+            "min_exposure": found.min_exposure,
+            "trained_vocab": BYTE_COUNT + len(found.merges),
         },
     )

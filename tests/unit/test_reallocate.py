@@ -28,13 +28,14 @@ def test_learns_on_in_batches():
         asked.append(merge_count)
         return ALL
 
-    merges, min_exposure = reallocate(extend, 3, Threshold.parse("100%"))
+    merges, min_exposure, exposures = reallocate(extend, 3, Threshold.parse("100%"))
     assert (len(merges), min_exposure) == (4, 2)
+    assert exposures[256:].tolist() == [2, 1, 2, 2]
     assert asked == [3, 3 + 25]
 
 
 def test_no_batch_when_enough_are_there():
-    merges, min_exposure = reallocate(lambda _: ALL, 2, Threshold.parse(1))
+    merges, min_exposure, _ = reallocate(lambda _: ALL, 2, Threshold.parse(1))
     assert (len(merges), min_exposure) == (2, 1)
 
 
@@ -59,8 +60,8 @@ def test_cap():
         r"merge\nhint: raise max_train_vocab",
     ):
         reallocate(lambda _: ALL, 3, Threshold.parse("100%"), max_train_vocab=259)
-    merges, _ = reallocate(lambda _: ALL, 3, Threshold.parse("100%"), max_train_vocab=260)
-    assert len(merges) == 4
+    found = reallocate(lambda _: ALL, 3, Threshold.parse("100%"), max_train_vocab=260)
+    assert len(found.merges) == 4
 
 
 def test_cap_without_room():

@@ -233,10 +233,10 @@ def _thresholds(
     most = max(16, VALIDATED_WORK // len(merges))
     for count in np.unique(np.linspace(1, highest, min(most, highest)).astype(int)).tolist():
         try:
-            table, min_exposure = reallocate(lambda _: merges, required, Threshold.parse(count))
+            found = reallocate(lambda _: merges, required, Threshold.parse(count))
         except InsufficientCandidatesError:
             continue
-        hidden = hidden_by_threshold(table, required, min_exposure)
+        hidden = hidden_by_threshold(found, required)
         merge_count = len(hidden) - BYTE_COUNT
         length = encoded_length(merges.pairs, validation, hidden)
         yield length, merge_count, hidden, {"candidates": merge_count, "min_exposure": count}

@@ -91,13 +91,16 @@ def flow(pairs: UInt32Array, exposures: Int64Array, hidden: BoolArray) -> Int64A
     return flows
 
 
-def encoded_length(pairs: UInt32Array, applied: Applied, hidden: BoolArray) -> int:
+def encoded_length(
+    pairs: UInt32Array, applied: Applied, hidden: BoolArray, exposures: Int64Array | None = None
+) -> int:
     """Tokens of the corpus when all merges of ``hidden`` apply and its hidden tokens are expanded.
 
     Args:
         pairs: Left and right rank of each merge.
         applied: What the merges did to the corpus.
         hidden: By rank, whether the token is hidden; its length decides how many merges apply.
+        exposures: Those after these merges, if they are known already.
 
     >>> from prunedbpe.count import ChunkCounts
     >>> from prunedbpe.learn import learn
@@ -108,5 +111,7 @@ def encoded_length(pairs: UInt32Array, applied: Applied, hidden: BoolArray) -> i
     9
     """
     merge_count = len(hidden) - BYTE_COUNT
-    flows = flow(pairs, exposure(pairs, applied, merge_count), hidden)
+    if exposures is None:
+        exposures = exposure(pairs, applied, merge_count)
+    flows = flow(pairs, exposures, hidden)
     return total_tokens(applied, merge_count) + int(flows[hidden].sum())

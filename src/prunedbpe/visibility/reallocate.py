@@ -9,17 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from prunedbpe.arrays import np
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.learn.merges import MergeTable
-from prunedbpe.types import BYTE_COUNT, BoolArray, Visibility
+from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array, Visibility
 from prunedbpe.visibility.exposure import exposure
 from prunedbpe.visibility.prune import Threshold, decide_visibility
 
 SMALLEST_BATCH = 25
 
 Extend = Callable[[int], MergeTable]
+
+
+class Reallocation(NamedTuple):
+    """Where the paper's procedure stops.
+
+    Attributes:
+        merges: All that were learned up to there.
+        min_exposure: The exposure the threshold comes to.
+        exposures: By rank, bytes first, after all of the merges.
+    """
+
+    merges: MergeTable
+    min_exposure: int
+    exposures: Int64Array
 
 
 def reallocation_batch(missing: int) -> int:
@@ -44,7 +59,7 @@ def check_cap(required: int, max_train_vocab: int | None) -> None:
 
 def reallocate(
     extend: Extend, required: int, threshold: Threshold, max_train_vocab: int | None = None
-) -> tuple[MergeTable, int]:
+) -> Reallocation:
     """Find the merges the paper's procedure stops at.
 
     Args:
@@ -52,9 +67,6 @@ def reallocate(
         required: How many learned tokens must be visible.
         threshold: The exposure they need.
         max_train_vocab: Upper bound of bytes and learned tokens.
-
-    Returns:
-        The merges learned up to there, and the exposure the threshold comes to.
 
     Raises:
         InsufficientCandidatesError: The cap is met, or no pair occurs twice; tokens are missing.
@@ -74,7 +86,7 @@ def reallocate(
         exposures = exposure(merges.pairs, merges.applied, after_fewer=exposures)
         eligible = int((exposures[BYTE_COUNT:] >= min_exposure).sum())
         if eligible >= required:
-            return merges, min_exposure
+            return Reallocation(merges, min_exposure, exposures)
         wanted = merge_count + reallocation_batch(required - eligible)
         if limit is not None:
             wanted = min(wanted, limit)
@@ -85,16 +97,14 @@ def reallocate(
         merge_count = min(wanted, len(known))
 
 
-def hidden_by_threshold(merges: MergeTable, required: int, min_exposure: int) -> BoolArray:
+def hidden_by_threshold(found: Reallocation, required: int) -> BoolArray:
     """By rank, bytes first, which of the tokens the paper's rule retains are hidden.
 
     Args:
-        merges: What :func:`reallocate` stopped at; exposure is measured after all of them.
+        found: What :func:`reallocate` stopped at.
         required: How many learned tokens are visible.
-        min_exposure: The exposure they need.
     """
-    exposures = exposure(merges.pairs, merges.applied)
-    decided = decide_visibility(exposures[BYTE_COUNT:], required, min_exposure)
+    decided = decide_visibility(found.exposures[BYTE_COUNT:], required, found.min_exposure)
     retained = int((decided != Visibility.DISCARDED).sum())
     hidden = np.zeros(BYTE_COUNT + retained, bool)
     hidden[BYTE_COUNT:] = decided[:retained] == Visibility.INTERNAL
