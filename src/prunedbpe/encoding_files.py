@@ -29,7 +29,7 @@ from prunedbpe.corpus.batches import DocumentBatch
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.files import atomic_write, digest_arrays, read_json, write_json
 from prunedbpe.progress import SILENT, Progress
-from prunedbpe.tokenizer import AllowedSpecial, Tokenizer
+from prunedbpe.tokenizer import AllowedSpecial, Segmentation, Tokenizer
 from prunedbpe.types import AnyArray, Int64Array, Settings, UInt32Array
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def encode_documents(
     corpus: CorpusInput | Corpus,
     *,
     allowed_special: AllowedSpecial = (),
+    segmentation: Segmentation = "rank",
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Iterator[tuple[UInt32Array, Int64Array, int]]:
@@ -70,7 +71,10 @@ def encode_documents(
     with progress.task("Encoding", total=opened.size, unit="bytes") as task:
         for batch in opened.batches(task):
             ids, offsets = tokenizer.encode_batch_to_numpy(
-                _texts(batch), allowed_special=allowed_special, threads=threads
+                _texts(batch),
+                allowed_special=allowed_special,
+                segmentation=segmentation,
+                threads=threads,
             )
             yield ids, offsets, batch.text_bytes
 
@@ -83,6 +87,7 @@ def encode_corpus(
     *,
     append_token: str | None = None,
     allowed_special: AllowedSpecial = (),
+    segmentation: Segmentation = "rank",
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> EncodedReport:
@@ -95,6 +100,7 @@ def encode_corpus(
         format: One of :data:`FILE_FORMATS`; by the ending of ``output`` if not given.
         append_token: A special token to put behind every document.
         allowed_special: Special tokens whose text stands for them, ``"all"`` or by name.
+        segmentation: As for :meth:`~prunedbpe.tokenizer.Tokenizer.encode`.
         threads: One per core by default; the result does not depend on it.
         progress: Who watches.
 
@@ -114,8 +120,9 @@ def encode_corpus(
     end = None if append_token is None else special_id(tokenizer, append_token)
     output.parent.mkdir(parents=True, exist_ok=True)
     batches = encode_documents(
-        tokenizer, corpus, allowed_special=allowed_special, threads=threads, progress=progress
-    )
+        tokenizer, corpus, allowed_special=allowed_special, segmentation=segmentation,
+        threads=threads, progress=progress,
+    )  # fmt: skip
     report = EncodedReport()
     offsets_of_all: list[Int64Array] = [np.zeros(1, np.int64)]
 
@@ -162,6 +169,7 @@ def encode_files(
     *,
     append_token: str | None = None,
     allowed_special: AllowedSpecial = (),
+    segmentation: Segmentation = "rank",
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> EncodedReport:
@@ -178,6 +186,7 @@ def encode_files(
         format: One of :data:`FILE_FORMATS`.
         append_token: A special token to put behind every document.
         allowed_special: Special tokens whose text stands for them, ``"all"`` or by name.
+        segmentation: As for :meth:`~prunedbpe.tokenizer.Tokenizer.encode`.
         threads: One per core by default.
         progress: Who watches.
     """
@@ -195,6 +204,8 @@ def encode_files(
         "append_token": append_token,
         "allowed_special": allowed_special if allowed_special == "all" else sorted(allowed_special),
     }
+    if segmentation != "rank":  # lists that were written before there was a choice stay valid
+        identity["segmentation"] = segmentation
     ledger_path = folder / "encoded.json"
     done: dict[str, Any] = {}
     if ledger_path.is_file():
@@ -219,7 +230,7 @@ def encode_files(
             report = encode_corpus(
                 tokenizer, part, folder / name, format,
                 append_token=append_token, allowed_special=allowed_special,
-                threads=threads, progress=progress,
+                segmentation=segmentation, threads=threads, progress=progress,
             )  # fmt: skip
             done[name] = {"input": entry, **asdict(report)}
             write_json(ledger_path, {"identity": identity, "files": done})

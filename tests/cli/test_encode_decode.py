@@ -25,6 +25,22 @@ def test_special_tokens_when_allowed(cli, trained, tok, allowed):
     assert cli(*words, stdin=b"<_EOS_>\n").out == f"{tok.special_tokens['<_EOS_>']}\n"
 
 
+@pytest.mark.parametrize("per_file", [False, True])
+def test_the_fewest_tokens(cli, trained, tok, corpus, tmp_path, per_file):
+    words = ["encode", trained / "tok", corpus / "a.txt", "-o", tmp_path / "ids"]
+    words += ["--per-file"] if per_file else []
+    written = tmp_path / "ids" / "00000.jsonl" if per_file else tmp_path / "ids"
+    lines = (corpus / "a.txt").read_text().splitlines()
+    lengths = []
+    # With --per-file the second run finds the first one's file, which is not what it is asked for.
+    for segmentation in ("rank", "shortest"):
+        cli(*words, "--segmentation", segmentation)
+        ids = [json.loads(line)["ids"] for line in written.read_text().splitlines()]
+        assert ids == [tok.encode(line, segmentation=segmentation) for line in lines if line]
+        lengths.append(sum(map(len, ids)))
+    assert lengths[1] < lengths[0]
+
+
 @pytest.mark.parametrize("format_", ["jsonl", "ids", "npy"])
 def test_round_trip(cli, trained, corpus, tmp_path, format_):
     text = (corpus / "a.txt").read_bytes()

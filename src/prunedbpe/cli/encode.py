@@ -33,6 +33,13 @@ class IdFormat(str, Enum):
     ARROW = "arrow"
 
 
+class SegmentationName(str, Enum):
+    """How chunks are cut into tokens."""
+
+    RANK = "rank"
+    SHORTEST = "shortest"
+
+
 _FILES_ONLY = (IdFormat.BIN, IdFormat.PARQUET, IdFormat.ARROW)
 _LIBRARY = (IdFormat.NPY, *_FILES_ONLY)
 """Formats that the library writes by itself, given a file."""
@@ -75,6 +82,13 @@ def command(
             metavar="TEXT", help="Special token to put behind every document.", show_default=False
         ),
     ] = None,
+    segmentation: Annotated[
+        SegmentationName,
+        typer.Option(
+            help="Merge by rank, as the tokenizer was trained, or cut every chunk into the fewest "
+            "visible tokens."
+        ),
+    ] = SegmentationName.RANK,
     per_file: Annotated[
         bool,
         typer.Option(
@@ -101,7 +115,8 @@ def command(
     corpus = Corpus(files or ["-"], text_field=text_field, normalize=nfc, strict=strict)
     names = allow_special or []
     allowed: AllowedSpecial = "all" if "all" in names else names
-    tok.encode("", allowed_special=allowed)  # an unknown name is told before any text is read
+    # What the tokenizer does not know is told before any text is read.
+    tok.encode("", allowed_special=allowed, segmentation=segmentation.value)
     # A bar in the middle of the ids helps nobody.
     watcher = options.choose_progress(
         progress, quiet=quiet or (output is None and sys.stdout.isatty())
@@ -109,7 +124,8 @@ def command(
     if per_file or format_ in _FILES_ONLY or (output is not None and format_ in _LIBRARY):
         _encode_files(
             tok, corpus, output, format_, per_file,
-            append_token=append, allowed_special=allowed, threads=threads, progress=watcher,
+            append_token=append, allowed_special=allowed, segmentation=segmentation.value,
+            threads=threads, progress=watcher,
         )  # fmt: skip
         return
     if append is not None:
@@ -122,7 +138,10 @@ def command(
         for batch in corpus.batches(task):
             texts = [document.decode() for document in batch.documents()]
             ids, offsets = tok.encode_batch_to_numpy(
-                texts, allowed_special=allowed, threads=threads
+                texts,
+                allowed_special=allowed,
+                segmentation=segmentation.value,
+                threads=threads,
             )
             if format_ is IdFormat.NPY:
                 arrays.append(ids)
