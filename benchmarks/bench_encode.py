@@ -30,13 +30,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from common import (
     Row,
     add_text_argument,
-    answer_alone,
     describe,
     fill_table,
     heading,
     in_child,
     markdown,
     on_one_core,
+    parse_arguments,
     texts_of,
     write_results,
 )
@@ -59,13 +59,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peer", action="append", help="default: all that are installed")
     parser.add_argument("--job", action="append", choices=list(JOBS), help="default: all")
-    parser.add_argument("--fill", action="store_true", help="put the tables into README.md")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child is not None:
-        task: Row = json.loads(arguments.child)
-        answer_alone(lambda: CHILDREN[task["job"]](task))
-        return
+    arguments = parse_arguments(parser, lambda task: CHILDREN[task["job"]](task))
     texts = texts_of(arguments)
     folder = vocabulary_of(arguments, texts)
     about = describe(texts)

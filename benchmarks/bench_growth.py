@@ -23,13 +23,13 @@ from common import (
     HERE,
     Row,
     add_text_argument,
-    answer_alone,
     describe,
     fill_table,
     in_child,
     markdown,
     measure,
     median,
+    parse_arguments,
     texts_of,
     write_results,
 )
@@ -44,13 +44,7 @@ def main() -> None:
     parser.add_argument("--merges", type=int, default=32_000)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--pretokenizer", default="gpt2")
-    parser.add_argument("--fill", action="store_true", help="put the table into README.md")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child is not None:
-        task: Row = json.loads(arguments.child)
-        answer_alone(lambda: train_child(task))
-        return
+    arguments = parse_arguments(parser, train_child)
     texts = texts_of(arguments)
     about = describe(texts)
     rows: list[Row] = []

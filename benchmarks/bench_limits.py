@@ -6,7 +6,7 @@
 2. One chunk of 25, 50 and 100 MB: seconds and peak memory must grow as the chunk does.
 3. Learning on one chunk, up to 50 MB of the given texts without any cut (pretokenizer ``none``).
 4. The minimum-token segmentation beside merging by rank, on the unique chunks of each text, so that
-   no chunk is met twice; and on the text itself.
+   no chunk is met twice; and on the text itself, again and again.
 5. The first calls of a process, loading, importing, and ``--help``.
 
 Writes one JSON into results/ and, with --fill, the tables into README.md.
@@ -30,7 +30,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from common import (
     Row,
     add_text_argument,
-    answer_alone,
     describe,
     fill_table,
     heading,
@@ -40,6 +39,7 @@ from common import (
     measure,
     median,
     on_one_core,
+    parse_arguments,
     texts_of,
     write_results,
 )
@@ -59,7 +59,7 @@ CHUNK_MEGABYTES = (25, 50, 100)
 LEARNED_MEGABYTES = (12, 25, 50)
 MERGES = 16_000
 REPEATS = 5
-"""Passes over the unique chunks, each with an encoder that has seen nothing."""
+"""Of what is over soon. Unique chunks meet a new encoder every time, which has seen nothing."""
 
 
 def main() -> None:
@@ -67,13 +67,7 @@ def main() -> None:
     add_text_argument(parser)
     add_vocabulary_argument(parser)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--fill", action="store_true", help="put the tables into README.md")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child is not None:
-        task: Row = json.loads(arguments.child)
-        answer_alone(lambda: CHILDREN[task["job"]](task))
-        return
+    arguments = parse_arguments(parser, lambda task: CHILDREN[task["job"]](task))
     texts = texts_of(arguments)
     vocabulary = str(vocabulary_of(arguments, texts) / "standard")
     about = describe(texts)

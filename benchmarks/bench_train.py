@@ -34,7 +34,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from common import (
     Row,
     add_text_argument,
-    answer_alone,
     describe,
     fill_table,
     heading,
@@ -42,6 +41,7 @@ from common import (
     markdown,
     measure,
     median,
+    parse_arguments,
     texts_of,
     write_results,
 )
@@ -62,13 +62,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--peer", action="append", help=f"default: {', '.join(DEFAULT_PEERS)}")
     parser.add_argument("--no-verify", action="store_true")
-    parser.add_argument("--fill", action="store_true", help="put the tables into README.md")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child is not None:
-        task: Row = json.loads(arguments.child)
-        answer_alone(lambda: CHILDREN[task["job"]](task))
-        return
+    arguments = parse_arguments(parser, lambda task: CHILDREN[task["job"]](task))
     texts = texts_of(arguments)
     sizes = arguments.merges or [16_000, 32_000]
     peers = arguments.peer or list(DEFAULT_PEERS)

@@ -81,12 +81,21 @@ def in_child(arguments: Sequence[str], limit: float = 600) -> Row:
     return answer
 
 
-def answer_alone(job: Callable[[], Row]) -> None:
-    """Print the JSON answer of a child, and nothing else: libraries print progress."""
-    out = os.dup(1)
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.write(out, json.dumps(job()).encode())
+def parse_arguments(
+    parser: argparse.ArgumentParser, do: Callable[[Row], Row]
+) -> argparse.Namespace:
+    """The arguments of a benchmark; a child is given a task, does it, and ends here."""
+    parser.add_argument("--fill", action="store_true", help="put what is found into README.md")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child is not None:
+        task: Row = json.loads(arguments.child)
+        # The answer and nothing else: libraries print progress.
+        out = os.dup(1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.write(out, json.dumps(do(task)).encode())
+        sys.exit()
+    return arguments
 
 
 def add_text_argument(parser: argparse.ArgumentParser) -> None:
