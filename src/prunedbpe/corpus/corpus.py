@@ -8,13 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from prunedbpe.corpus.batches import DocumentBatch, normalized
 from prunedbpe.corpus.blocks import NotUtf8Error
 from prunedbpe.corpus.inputs import CorpusFile, PathInput, find_files
-from prunedbpe.corpus.readers import (
-    PYTHON_SOURCE,
-    BatchAt,
-    ReadOptions,
-    read_part,
-    read_texts,
-)
+from prunedbpe.corpus.options import ReadOptions
+from prunedbpe.corpus.readers import PYTHON_SOURCE, BatchAt, read_part, read_texts
 from prunedbpe.corpus.report import CorpusReport
 from prunedbpe.corpus.shards import FilePart, Shard, plan_parts
 from prunedbpe.errors import CorpusError, SettingsError

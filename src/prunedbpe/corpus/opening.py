@@ -9,7 +9,7 @@ from typing import Any
 
 from prunedbpe.corpus.corpus import Corpus
 from prunedbpe.corpus.inputs import STDIN, PathInput
-from prunedbpe.corpus.readers import ReadOptions
+from prunedbpe.corpus.options import ReadOptions
 from prunedbpe.errors import CorpusError, SettingsError
 
 CorpusInput = PathInput | Iterable[PathInput] | Iterable[str]

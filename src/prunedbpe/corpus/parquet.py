@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from prunedbpe._core import find_invalid_utf8
 from prunedbpe.arrays import np
+from prunedbpe.corpus.arrow import text_of
 from prunedbpe.corpus.batches import DocumentBatch
 from prunedbpe.corpus.inputs import CorpusFile
 from prunedbpe.errors import CorpusError
@@ -39,7 +40,7 @@ def read_parquet(
                 columns=[text_field],
             )
             for rows in row_batches:
-                data, spans = _text_of(rows.column(0))
+                data, spans = text_of(rows.column(0))
                 _check_text(file, data, spans, rows_read)
                 reached = size * rows_read // row_count
                 rows_read += rows.num_rows
@@ -93,25 +94,6 @@ def _rows_at_a_time(metadata: Any, text_field: str, batch_bytes: int) -> int:
                 fitting = batch_bytes * group.num_rows // column.total_uncompressed_size
                 rows = min(rows, fitting)
     return max(rows, 1)
-
-
-def _text_of(column: Any) -> tuple[ByteArray, Int64Array]:
-    """The bytes of a column and the spans of the rows that hold text, in Arrow's own memory."""
-    if pa.types.is_string(column.type):
-        offset_type: type[np.signedinteger[Any]] = np.int32
-    else:
-        offset_type = np.int64
-        if not pa.types.is_large_string(column.type):
-            column = column.cast(pa.large_string())
-    _, offset_buffer, text_buffer = column.buffers()
-    if len(column) == 0 or text_buffer is None:
-        return np.empty(0, np.uint8), np.empty((0, 2), np.int64)
-    offsets = np.frombuffer(offset_buffer, offset_type)[column.offset :][: len(column) + 1]
-    spans = np.stack([offsets[:-1], offsets[1:]], axis=1).astype(np.int64)
-    keep = spans[:, 1] > spans[:, 0]
-    if column.null_count:
-        keep &= column.is_valid().to_numpy(zero_copy_only=False)
-    return np.frombuffer(text_buffer, np.uint8), spans[keep]
 
 
 def _check_text(file: CorpusFile, data: ByteArray, spans: Int64Array, first_row: int) -> None:
