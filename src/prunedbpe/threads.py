@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from prunedbpe.errors import SettingsError
@@ -68,6 +68,23 @@ def do_meanwhile(job: Callable[[], Result], threads: int) -> Callable[[], Result
         return results[0]
 
     return wait
+
+
+def one_ahead(items: Iterator[Result], threads: int) -> Iterator[Result]:
+    """The same items, each made by a thread of its own while the one before it is used.
+
+    With one thread nothing is made ahead. An item must not be ``None``.
+
+    >>> list(one_ahead(iter("abc"), threads=2))
+    ['a', 'b', 'c']
+    """
+    if threads == 1:
+        yield from items
+        return
+    upcoming = do_meanwhile(lambda: next(items, None), threads)
+    while (item := upcoming()) is not None:
+        upcoming = do_meanwhile(lambda: next(items, None), threads)
+        yield item
 
 
 MOST_THREADS = 1024

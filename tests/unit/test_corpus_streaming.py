@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from prunedbpe.corpus import Corpus, CorpusReport, Shard, open_corpus
 from prunedbpe.corpus import blocks as corpus_blocks
+from prunedbpe.count import count, count_by_source
 from prunedbpe.errors import CorpusError, SettingsError
 
 LINES = st.text(alphabet="ab中\u0301 \r\n", max_size=40)
@@ -245,3 +246,65 @@ def test_import_is_light() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("kind", ["txt", "jsonl", "txt.gz", "jsonl.gz"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_fault_that_is_found_late(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str, threads: int
+) -> None:
+    """Whoever can forget has every file read once, and gets the same documents and report."""
+    good = b'{"text": "fine"}\n' * 50
+    files = {"a.txt": good, f"b.{kind}": good + b"\xff\n" + good, "c.txt": b"\xfe", "d.txt": good}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    checked = Corpus(tmp_path, batch_bytes=100)
+    expected = read(checked)
+    corpus = Corpus(tmp_path, batch_bytes=100)
+    documents: list[str] = []
+    forgotten: list[int] = []
+    task = CountingTask()
+
+    def forget() -> None:
+        forgotten.append(len(documents))
+        documents.clear()
+
+    caplog.clear()
+    for batch in corpus.batches(task, threads=threads, forget=forget):
+        documents += [document.decode() for document in batch.documents()]
+    assert documents == expected
+    assert len(forgotten) == 1 and forgotten[0] > 50
+    assert corpus.report == checked.report
+    assert corpus.report.skipped == (str(tmp_path / f"b.{kind}"), str(tmp_path / "c.txt"))
+    assert [record.getMessage().rpartition("/")[2] for record in caplog.records] == [
+        f"b.{kind}: skipped, not UTF-8 at byte 850",
+        "c.txt: skipped, not UTF-8 at byte 0",
+    ]
+    assert sum(task.steps) == corpus.size
+    with pytest.raises(CorpusError, match=f"b.{kind}: not UTF-8 at byte 850"):
+        list(Corpus(tmp_path, batch_bytes=100, strict=True).batches(forget=forget))
+
+
+def test_counts_without_a_file_that_is_bad_at_its_end(tmp_path: Path) -> None:
+    for name in ["a.txt", "b.txt", "c.txt"]:
+        (tmp_path / name).write_bytes(f"words of {name}\n".encode() * 9)
+    expected = {kind: count_by_source(tmp_path, sources=kind) for kind in ("files", "corpus")}
+    whole = count(tmp_path)
+    (tmp_path / "aa.txt").write_bytes(b"other words\n" * 9 + b"\xff")
+    for batch_bytes in (20, 1 << 20):
+        corpus = Corpus(tmp_path, batch_bytes=batch_bytes)
+        assert dict(count(corpus).items()) == dict(whole.items())
+        for kind, tables in expected.items():
+            found = count_by_source(corpus, sources=kind)
+            assert found.names == tables.names
+            assert dict(found.total.items()) == dict(tables.total.items())
+            assert found.total.corpus.skipped == (str(tmp_path / "aa.txt"),)
+
+
+def test_a_line_longer_than_many_blocks(tmp_path: Path) -> None:
+    lines = ["short", "long " * 1000, "end"]
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    corpus = Corpus(path, batch_bytes=7)
+    batches = corpus.batches(forget=lambda: None)
+    assert [document.decode() for batch in batches for document in batch.documents()] == lines

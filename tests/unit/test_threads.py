@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import pytest
 
-from prunedbpe.threads import do_meanwhile
+from prunedbpe.threads import do_meanwhile, one_ahead
 
 
 def test_with_one_thread_the_job_is_done_at_once_by_the_caller() -> None:
@@ -30,3 +31,23 @@ def test_an_error_is_raised_to_whoever_asks(threads: int) -> None:
     result = do_meanwhile(lambda: [][0], threads)
     with pytest.raises(IndexError):
         result()
+
+
+def count_aloud(made: list[int]) -> Iterator[int]:
+    for number in range(1, 4):
+        made.append(number)
+        yield number
+    raise ValueError("no more")
+
+
+@pytest.mark.parametrize(("threads", "most_ahead"), [(1, 0), (2, 1)])
+def test_one_item_is_made_ahead_and_an_error_comes_in_its_turn(
+    threads: int, most_ahead: int
+) -> None:
+    made: list[int] = []
+    used: list[int] = []
+    with pytest.raises(ValueError, match="no more"):
+        for number in one_ahead(count_aloud(made), threads):
+            assert len(made) - number <= most_ahead
+            used.append(number)
+    assert used == made == [1, 2, 3]

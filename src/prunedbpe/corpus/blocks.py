@@ -1,7 +1,8 @@
 """Blocks: a text file, or a part of one -> pieces of valid UTF-8 that end where lines end.
 
-Nothing of a file is handed out before all of it is known to be UTF-8: a file that fits the memory
-set aside for it is read whole and checked, a larger one is read twice. Neither a line nor a
+Either nothing of a file is handed out before all of it is known to be UTF-8: a file that fits the
+memory set aside for it is read whole and checked, a larger one is read twice. Or each block is
+checked by itself, for whoever can undo what was done with the ones before. Neither a line nor a
 character is ever cut; a line longer than a block makes the block longer.
 """
 
@@ -25,10 +26,11 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _CHECK_BLOCK = 16 << 20
 _SEARCH_BLOCK = 1 << 16
+_SMALL_PIECE = 1 << 18
 
 
 class NotUtf8Error(Exception):
-    """A file is not UTF-8; raised before its first block, caught by the corpus."""
+    """A file is not UTF-8; caught by the corpus."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
@@ -63,16 +65,28 @@ def whole_file_block(file: CorpusFile, threads: int) -> Block:
     return _make_block(data, 0, file.size or 0)
 
 
-def line_blocks(part: FilePart, block_bytes: int, threads: int) -> Iterator[Block]:
+def line_blocks(
+    part: FilePart, block_bytes: int, threads: int, *, check_first: bool = True
+) -> Iterator[Block]:
     """The lines that begin in a part of a file, in blocks of about ``block_bytes``.
 
     That many threads read and check it; a compressed file is unpacked by one.
+
+    Args:
+        part: What is read.
+        block_bytes: About how much makes a block.
+        threads: How many.
+        check_first: Whether all of the file is checked before its first block is handed out; for
+            a part of a file it always is.
 
     Raises:
         NotUtf8Error: The file, not only this part of it, is not UTF-8.
     """
     file = part.file
-    data = _read_small(file, threads)
+    check_first = check_first or not part.is_whole
+    data = None
+    if check_first or file.compression is None:
+        data = _read_small(file, WHOLE_READ_LIMIT if check_first else block_bytes, threads)
     if data is not None:
         _check_utf8(data, threads)
         begin, end = 0, len(data)
@@ -81,20 +95,23 @@ def line_blocks(part: FilePart, block_bytes: int, threads: int) -> Iterator[Bloc
             end = _line_start(data, part.end) if part.end < (file.size or 0) else len(data)
         yield from _blocks_of_bytes(file, data, begin, end, block_bytes)
         return
-    offset = _find_invalid_in_file(file, file.path.stat().st_mtime_ns, threads)
-    if offset >= 0:
-        raise NotUtf8Error(offset)
+    if check_first:
+        offset = _find_invalid_in_file(file, file.path.stat().st_mtime_ns, threads)
+        if offset >= 0:
+            raise NotUtf8Error(offset)
     first = _line_start_on_disk(file, part.begin)
     last = _line_start_on_disk(file, part.end) if part.end < (file.size or 0) else sys.maxsize
     with UnpackedStream(file) as stream:
-        pieces: Iterator[tuple[memoryview, int]]
         if file.compression is None:
             pieces = _pieces_on_disk(stream, first, last, block_bytes, threads)
         else:  # which is never read in parts
-            pieces = ((memoryview(piece), at) for piece, at in cut_at_lines(stream, block_bytes))
+            pieces = cut_at_lines(stream, block_bytes)
         for piece, offset in pieces:
+            fault = find_invalid_utf8(piece, threads)
+            if fault >= 0 and not check_first:
+                raise NotUtf8Error(offset + fault)
             # The first pass found no fault, so one found now means that the file is another one.
-            if find_invalid_utf8(piece, threads) >= 0:
+            if fault >= 0:
                 raise CorpusError(
                     f"{file.source}: the file changed while it was read",
                     hint="let whatever writes it finish, then start again",
@@ -121,28 +138,48 @@ def _pieces_on_disk(
         size = block_bytes if cut else size * 2  # for a line that is longer than a block
 
 
-def cut_at_lines(stream: ByteReader, block_bytes: int) -> Iterator[tuple[bytes, int]]:
+def cut_at_lines(stream: ByteReader, block_bytes: int) -> Iterator[tuple[memoryview, int]]:
     r"""Cut a stream after line ends, into pieces of about ``block_bytes``, each with its offset.
 
     >>> import io
-    >>> list(cut_at_lines(io.BytesIO(b"one\ntwo\nthree"), 5))
+    >>> pieces = cut_at_lines(io.BytesIO(b"one\ntwo\nthree"), 5)
+    >>> [(bytes(piece), offset) for piece, offset in pieces]
     [(b'one\n', 0), (b'two\n', 4), (b'three', 8)]
     """
-    held: list[bytes] = []  # the beginning of a line whose end has not been read
+    # Little text needs no room of its own.
+    few = min(block_bytes, _SMALL_PIECE)
+    held = memoryview(stream.read(few))  # what was read and not handed out
+    if len(held) < few:
+        if held:
+            yield held, 0
+        return
     offset = 0
+    size = block_bytes - few
     while True:
-        data = stream.read(block_bytes)
-        cut = data.rfind(b"\n") + 1
-        if data and not cut:
-            held.append(data)
-            continue
-        piece = b"".join([*held, data[:cut]])
-        if piece:
-            yield piece, offset
-        if not data:
+        room = make_room(len(held) + size)
+        room[: len(held)] = held
+        end = len(held) + _fill(room[len(held) :], stream)
+        is_last = end < len(room)
+        cut = end if is_last else _last_line_start(room, 0, end)
+        if cut:
+            yield room[:cut], offset
+        if is_last:
             return
-        offset += len(piece)
-        held = [data[cut:]]
+        held = room[cut:end]
+        offset += cut
+        size = block_bytes if cut else len(room)  # for a line that is longer than a block
+
+
+def _fill(room: memoryview, stream: ByteReader) -> int:
+    """Put the next bytes of a stream into ``room``; fewer than fit only at its end.
+
+    Piece by piece: joining many costs more, in making new memory, than unpacking them.
+    """
+    end = 0
+    while end < len(room) and (piece := stream.read(min(len(room) - end, _SMALL_PIECE))):
+        room[end : end + len(piece)] = piece
+        end += len(piece)
+    return end
 
 
 def count_lines_before(file: CorpusFile, offset: int) -> int:
@@ -155,12 +192,12 @@ def count_lines_before(file: CorpusFile, offset: int) -> int:
     return lines
 
 
-def _read_small(file: CorpusFile, threads: int) -> memoryview | None:
-    """The unpacked bytes of a file, or ``None`` if they are more than ``WHOLE_READ_LIMIT``."""
-    if file.compression is None and (file.size or 0) > WHOLE_READ_LIMIT:
+def _read_small(file: CorpusFile, limit: int, threads: int) -> memoryview | None:
+    """The unpacked bytes of a file, or ``None`` if they are more than ``limit``."""
+    if file.compression is None and (file.size or 0) > limit:
         return None
     with UnpackedStream(file) as stream:
-        return stream.read_all(WHOLE_READ_LIMIT, threads)
+        return stream.read_all(limit, threads)
 
 
 def _check_utf8(data: memoryview, threads: int) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from prunedbpe.corpus.batches import DocumentBatch, normalized
-from prunedbpe.corpus.blocks import NotUtf8Error
-from prunedbpe.corpus.inputs import CorpusFile, PathInput, find_files
+from prunedbpe.corpus.batches import DocumentBatch
+from prunedbpe.corpus.inputs import STDIN, CorpusFile, PathInput, find_files
 from prunedbpe.corpus.options import ReadOptions
-from prunedbpe.corpus.readers import PYTHON_SOURCE, BatchAt, read_part, read_texts
+from prunedbpe.corpus.readers import PYTHON_SOURCE
 from prunedbpe.corpus.report import CorpusReport
-from prunedbpe.corpus.shards import FilePart, Shard, plan_parts
+from prunedbpe.corpus.shards import Shard, plan_parts
+from prunedbpe.corpus.steps import Fault, Step, read_steps, read_text_steps
 from prunedbpe.errors import CorpusError, SettingsError
 from prunedbpe.progress import Task
 from prunedbpe.types import Settings
@@ -144,83 +144,77 @@ class Corpus:
             return [{"path": PYTHON_SOURCE, "bytes": None}]
         return [{"path": file.source, "bytes": file.size} for file in self._files]
 
-    def batches(self, task: Task | None = None, *, threads: int = 1) -> Iterator[DocumentBatch]:
+    def batches(
+        self,
+        task: Task | None = None,
+        *,
+        threads: int = 1,
+        forget: Callable[[], None] | None = None,
+    ) -> Iterator[DocumentBatch]:
         """Read the corpus from its beginning.
 
         Args:
             task: Advanced by the bytes read from the disk, also of compressed files, each time the
                 caller comes back from a batch; over the whole corpus by :attr:`size`.
-            threads: How many may read and check a large file.
+            threads: How many may read and check a large file. With more than one, what takes long
+                to read is read one batch ahead.
+            forget: Undoes all that was done with the batches so far. Whoever gives it has every
+                file read only once: it is called when a file turns out not to be UTF-8 after some
+                of it was handed out, and then the corpus is read again without that file.
+                Otherwise large files are read twice, to be checked first.
 
         Raises:
             CorpusError: A file is damaged or cannot be read; with ``strict``, is not UTF-8.
         """
-        self._report = CorpusReport()
-        if self._texts is not None:
-            yield from self._follow(self._read_texts(), 0, None, task)
-            return
-        for part in self._parts:
-            length = None if part.file.is_stdin else part.end - part.begin
-            yield from self._follow(self._read_part(part, threads), part.begin, length, task)
+        if any(part.file.is_stdin for part in self._parts):
+            forget = None  # what came cannot be read again
+        reached = 0
+        left_out: set[str] = set()
+        while True:
+            self._report = CorpusReport()
+            for step in self._steps(threads, left_out, check_first=forget is None):
+                if step.fault is not None:
+                    self._leave_out(step.fault)
+                    left_out.add(step.fault.source)
+                    if step.fault.is_late and forget is not None:
+                        forget()
+                        break
+                self._report += step.report
+                if step.batch is not None:
+                    self._report += CorpusReport(
+                        documents=len(step.batch), bytes=step.batch.text_bytes
+                    )
+                    yield step.batch
+                if task is not None and step.reached > reached:
+                    task.advance(step.reached - reached)
+                    reached = step.reached
+            else:
+                break
+        if self._report.skipped_lines:
+            _warn("%s: %d lines skipped, not UTF-8", STDIN, self._report.skipped_lines)
 
-    def _follow(
-        self, read: Iterator[BatchAt], begin: int, length: int | None, task: Task | None
-    ) -> Iterator[DocumentBatch]:
-        """Hand out the batches of one part, and keep report and progress."""
-        done = 0
-
-        def reach(position: int) -> None:
-            nonlocal done
-            if task is not None and position > done:
-                task.advance(position - done)
-                done = position
-
-        for batch, position in read:
-            if len(batch):
-                if self._options.normalize:
-                    batch = normalized(batch)
-                self._tell(CorpusReport(documents=len(batch), bytes=batch.text_bytes))
-                yield batch
-            # Lines reach over the ends of a part; the bar keeps to what was promised as its total.
-            reach(position - begin if length is None else min(position - begin, length))
-        if length is not None:
-            reach(length)
-
-    def _read_texts(self) -> Iterator[BatchAt]:
-        assert self._texts is not None
+    def _steps(
+        self, threads: int, left_out: Collection[str], *, check_first: bool
+    ) -> Iterator[Step]:
+        if self._texts is None:
+            return read_steps(
+                self._parts, self._options, threads, check_first=check_first, left_out=left_out
+            )
         if self._texts_used and iter(self._texts) is self._texts:
             raise CorpusError(
                 "the iterable of texts has been read before and cannot be read again",
                 hint="give a list, or make the corpus anew",
             )
         self._texts_used = True
-        yield from read_texts(self._texts, self._options, self._tell)
+        return read_text_steps(self._texts, self._options)
 
-    def _read_part(self, part: FilePart, threads: int) -> Iterator[BatchAt]:
-        source = part.file.source
-        skipped_lines = self._report.skipped_lines
-        try:
-            yield from read_part(part, self._options, self._tell, threads)
-        except NotUtf8Error as error:
-            if self._options.strict:
-                raise CorpusError(
-                    f"{source}: not UTF-8 at byte {error.offset}",
-                    hint="convert the file to UTF-8, take it out, or leave out strict to skip it",
-                ) from None
-            _warn("%s: skipped, not UTF-8 at byte %d", source, error.offset)
-            self._tell(CorpusReport(skipped=(source,)))
-            return
-        if self._report.skipped_lines > skipped_lines:
-            _warn(
-                "%s: %d lines skipped, not UTF-8",
-                source,
-                self._report.skipped_lines - skipped_lines,
+    def _leave_out(self, fault: Fault) -> None:
+        if self._options.strict:
+            raise CorpusError(
+                f"{fault.source}: not UTF-8 at byte {fault.offset}",
+                hint="convert the file to UTF-8, take it out, or leave out strict to skip it",
             )
-        if part.is_start:
-            self._tell(CorpusReport(files=1))
-
-    def _tell(self, report: CorpusReport) -> None:
-        self._report += report
+        _warn("%s: skipped, not UTF-8 at byte %d", fault.source, fault.offset)
 
 
 def _warn(message: str, *values: object) -> None:

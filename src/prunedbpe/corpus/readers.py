@@ -17,7 +17,7 @@ from prunedbpe.corpus.batches import (
     batch_of_lines,
     batch_of_whole,
 )
-from prunedbpe.corpus.blocks import cut_at_lines, line_blocks, whole_file_block
+from prunedbpe.corpus.blocks import BYTE_ORDER_MARK, cut_at_lines, line_blocks, whole_file_block
 from prunedbpe.corpus.inputs import STDIN, Layout
 from prunedbpe.corpus.options import ReadOptions, Tell, encode_text
 from prunedbpe.corpus.report import CorpusReport
@@ -32,9 +32,9 @@ BatchAt = tuple[DocumentBatch, int]
 
 
 def read_part(
-    part: FilePart, options: ReadOptions, tell: Tell, threads: int = 1
+    part: FilePart, options: ReadOptions, tell: Tell, threads: int = 1, *, check_first: bool = True
 ) -> Iterator[BatchAt]:
-    """Read a part of a file by the reader of its layout."""
+    """Read a part of a file by the reader of its layout; for the arguments see ``line_blocks``."""
     if part.file.is_stdin:
         yield from _read_stdin(options, tell)
     elif part.file.layout is Layout.PARQUET:
@@ -45,7 +45,8 @@ def read_part(
         block = whole_file_block(part.file, threads)
         yield batch_of_whole(block.data, part.file.source), block.disk_position
     else:
-        for block in line_blocks(part, options.batch_bytes, threads):
+        blocks = line_blocks(part, options.batch_bytes, threads, check_first=check_first)
+        for block in blocks:
             if part.file.layout is Layout.LINES:
                 batch = batch_of_lines(block.data, part.file.source, threads)
             else:
@@ -77,10 +78,10 @@ def read_texts(texts: Iterable[str], options: ReadOptions, tell: Tell) -> Iterat
 def _read_stdin(options: ReadOptions, tell: Tell) -> Iterator[BatchAt]:
     """Read lines as they come. What came cannot be read again, so a bad line is left out alone."""
     for piece, offset in cut_at_lines(sys.stdin.buffer, options.batch_bytes):
-        data = memoryview(piece)
         position = offset + len(piece)
-        if offset == 0 and piece.startswith(b"\xef\xbb\xbf"):
-            data = data[3:]
+        data = piece
+        if offset == 0 and bytes(piece[:3]) == BYTE_ORDER_MARK:
+            data = piece[3:]
         batch = batch_of_lines(data, STDIN)
         fault = find_invalid_utf8(data)
         if fault >= 0:

@@ -51,6 +51,11 @@ class FilePart:
         """Whether the file begins here; the parts of a file are counted as one by this."""
         return self.begin == 0
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is all of the file."""
+        return self.is_start and self.end == (self.file.size or 0)
+
 
 def plan_parts(files: Sequence[CorpusFile], shard: Shard | None) -> list[FilePart]:
     """The parts of ``files`` that make up ``shard``, in order; all files without a shard.

@@ -20,7 +20,12 @@ class BatchCounter:
 
     def __init__(self, pretokenizer: Pretokenizer, threads: int | None = None) -> None:
         self._pretokenizer = pretokenizer
-        self._native = _core.ChunkCounter(thread_count(threads))
+        self._threads = thread_count(threads)
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget everything."""
+        self._native = _core.ChunkCounter(self._threads)
         self.documents = 0
 
     @property
@@ -75,6 +80,6 @@ def count(
     corpus = open_corpus(corpus)
     counter = BatchCounter(find_pretokenizer(pretokenizer), threads)
     with progress.task("Counting", total=corpus.size, unit="bytes") as task:
-        for batch in corpus.batches(task, threads=worker_count(threads)):
+        for batch in corpus.batches(task, threads=worker_count(threads), forget=counter.restart):
             counter.add(batch)
     return counter.finish(corpus.report, corpus.shard)

@@ -126,8 +126,15 @@ def count_by_source(
         else:
             names.pop()
 
+    def forget() -> None:
+        nonlocal reported
+        names.clear()
+        tables.clear()
+        counter.restart()
+        reported = CorpusReport()
+
     with progress.task("Counting", total=corpus.size, unit="bytes") as task:
-        for batch in corpus.batches(task, threads=worker_count(threads)):
+        for batch in corpus.batches(task, threads=worker_count(threads), forget=forget):
             name = source_of(batch.source)
             if not names or names[-1] != name:
                 if names:
