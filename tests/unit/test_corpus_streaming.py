@@ -255,7 +255,8 @@ def test_a_fault_that_is_found_late(
 ) -> None:
     """Whoever can forget has every file read once, and gets the same documents and report."""
     good = b'{"text": "fine"}\n' * 50
-    files = {"a.txt": good, f"b.{kind}": good + b"\xff\n" + good, "c.txt": b"\xfe", "d.txt": good}
+    bad = good + b"\xff\n" + good
+    files = {"a.txt": good, f"b.{kind}": bad, "c.txt": b"\xfe", "d.txt": good, "e.txt": bad}
     for name, data in files.items():
         (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
     checked = Corpus(tmp_path, batch_bytes=100)
@@ -275,10 +276,12 @@ def test_a_fault_that_is_found_late(
     assert documents == expected
     assert len(forgotten) == 1 and forgotten[0] > 50
     assert corpus.report == checked.report
-    assert corpus.report.skipped == (str(tmp_path / f"b.{kind}"), str(tmp_path / "c.txt"))
+    names = [f"b.{kind}", "c.txt", "e.txt"]
+    assert corpus.report.skipped == tuple(str(tmp_path / name) for name in names)
     assert [record.getMessage().rpartition("/")[2] for record in caplog.records] == [
         f"b.{kind}: skipped, not UTF-8 at byte 850",
         "c.txt: skipped, not UTF-8 at byte 0",
+        "e.txt: skipped, not UTF-8 at byte 850",
     ]
     assert sum(task.steps) == corpus.size
     with pytest.raises(CorpusError, match=f"b.{kind}: not UTF-8 at byte 850"):

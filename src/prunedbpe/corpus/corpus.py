@@ -160,24 +160,25 @@ class Corpus:
                 to read is read one batch ahead.
             forget: Undoes all that was done with the batches so far. Whoever gives it has every
                 file read only once: it is called when a file turns out not to be UTF-8 after some
-                of it was handed out, and then the corpus is read again without that file.
-                Otherwise large files are read twice, to be checked first.
+                of it was handed out, and then the corpus is read again without that file. From
+                then on, or without ``forget``, large files are read twice, to be checked first.
 
         Raises:
             CorpusError: A file is damaged or cannot be read; with ``strict``, is not UTF-8.
         """
-        if any(part.file.is_stdin for part in self._parts):
-            forget = None  # what came cannot be read again
+        # What comes from standard input cannot be read again.
+        check_first = forget is None or any(part.file.is_stdin for part in self._parts)
         reached = 0
         left_out: set[str] = set()
         while True:
             self._report = CorpusReport()
-            for step in self._steps(threads, left_out, check_first=forget is None):
+            for step in self._steps(threads, left_out, check_first=check_first):
                 if step.fault is not None:
                     self._leave_out(step.fault)
                     left_out.add(step.fault.source)
                     if step.fault.is_late and forget is not None:
                         forget()
+                        check_first = True  # where one is bad, many may be
                         break
                 self._report += step.report
                 if step.batch is not None:
