@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 
 #include "count/chunk_pipeline.hpp"
@@ -8,6 +9,13 @@
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {
+namespace {
+
+/// About how much text a worker takes at a time, if there are several: some text takes twice as long as other text of the
+/// same length, and a core may be slower than another.
+constexpr std::size_t piece_bytes = 1 << 19;
+
+}  // namespace
 
 std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts) {
     std::int64_t last_position = -1;
@@ -39,22 +47,24 @@ ChunkCounter::~ChunkCounter() = default;
 
 void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                                  std::span<const DocumentSpan> documents) {
-    // Each worker takes the documents that begin in its part of the text, and their position in the corpus.
-    struct Run {
+    // A piece is the documents that begin in a part of the text, and their position in the corpus.
+    struct Piece {
         std::span<const DocumentSpan> documents;
         std::int64_t position;
     };
-    std::vector<Run> runs;
+    std::vector<Piece> pieces;
     const auto text_end = static_cast<std::int64_t>(text.size());
     const unsigned workers = workers_->team.size();
-    for (unsigned worker = 0; worker < workers; ++worker) {
-        const auto part_end = static_cast<std::int64_t>(part_of(text.size(), worker, workers).end);
-        const auto last = worker + 1 == workers
+    const auto count =
+        workers == 1 ? 1u : static_cast<unsigned>(std::max<std::size_t>(text.size() / piece_bytes, workers));
+    for (unsigned piece = 0; piece < count; ++piece) {
+        const auto part_end = static_cast<std::int64_t>(part_of(text.size(), piece, count).end);
+        const auto last = piece + 1 == count
                               ? documents.end()
                               : std::lower_bound(documents.begin(), documents.end(), part_end,
                                                  [](const DocumentSpan& d, std::int64_t at) { return d.begin < at; });
-        runs.push_back({{documents.begin(), last}, position_});
-        for (const DocumentSpan& document : runs.back().documents) {
+        pieces.push_back({{documents.begin(), last}, position_});
+        for (const DocumentSpan& document : pieces.back().documents) {
             if (document.begin < 0 || document.begin > document.end || document.end > text_end) {
                 throw std::out_of_range("a document reaches beyond the text");
             }
@@ -62,22 +72,26 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
         }
         documents = {last, documents.end()};
     }
+    std::atomic<std::size_t> next_piece{0};
     workers_->team.run([&](unsigned worker) {
         ChunkPipeline pipeline(workers_->tables[worker]);
         with_scanner(next, [&]<NextChunk next_chunk>() {
-            std::int64_t position = runs[worker].position;
-            for (const DocumentSpan& document : runs[worker].documents) {
-                const char* const begin = text.data() + document.begin;
-                const char* const end = text.data() + document.end;
-                ChunkScanner<next_chunk> scanner(end);
-                for (const char* at = begin; at < end;) {
-                    scanner.next(at).for_each_end([&](const char* stop) {
-                        const std::string_view chunk(at, static_cast<std::size_t>(stop - at));
-                        pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position + (at - begin));
-                        at = stop;
-                    });
+            // Every worker takes later and later ones, so its table stays in the order of first positions.
+            for (std::size_t piece; (piece = next_piece.fetch_add(1)) < pieces.size();) {
+                std::int64_t position = pieces[piece].position;
+                for (const DocumentSpan& document : pieces[piece].documents) {
+                    const char* const begin = text.data() + document.begin;
+                    const char* const end = text.data() + document.end;
+                    ChunkScanner<next_chunk> scanner(end);
+                    for (const char* at = begin; at < end;) {
+                        scanner.next(at).for_each_end([&](const char* stop) {
+                            const std::string_view chunk(at, static_cast<std::size_t>(stop - at));
+                            pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position + (at - begin));
+                            at = stop;
+                        });
+                    }
+                    position += document.end - document.begin;
                 }
-                position += document.end - document.begin;
             }
         });
         pipeline.flush();
