@@ -86,6 +86,7 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/bench_train.py --fill
 	$(BIN)/python benchmarks/bench_encode.py --fill
 	$(BIN)/python benchmarks/bench_limits.py --fill
+	$(BIN)/python benchmarks/bench_formats.py --fill
 
 docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html

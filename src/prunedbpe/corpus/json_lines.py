@@ -19,9 +19,9 @@ from prunedbpe.corpus.inputs import CorpusFile
 from prunedbpe.corpus.options import ReadOptions, Tell, encode_text
 from prunedbpe.errors import CorpusError
 
-_WORTH_IMPORTING = 8 << 20
-"""Bytes of a block that are worth importing Arrow for, which takes as long as Python takes for some
-16 MB. A block of a large file is larger."""
+_WORTH_IMPORTING = 4 << 20
+"""Bytes of a block that are worth importing Arrow for. That takes as long as Python takes for some
+16 MB, but where there is one such block, there mostly are more."""
 
 _ARROW_BLOCK = 4 << 20
 """Bytes that Arrow gives to a thread. A longer line is left to Python."""
