@@ -18,8 +18,9 @@ cores; memory holds one batch, and for flat files the offsets.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
@@ -29,6 +30,7 @@ from prunedbpe.corpus.batches import DocumentBatch
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.files import atomic_write, digest_arrays, read_json, write_json
 from prunedbpe.progress import SILENT, Progress
+from prunedbpe.threads import worker_count
 from prunedbpe.tokenizer import AllowedSpecial, Segmentation, Tokenizer
 from prunedbpe.types import AnyArray, Int64Array, Settings, UInt32Array
 
@@ -41,6 +43,14 @@ FileFormat = Literal["jsonl", "npy", "bin", "parquet", "arrow"]
 FILE_FORMATS: tuple[FileFormat, ...] = ("jsonl", "npy", "bin", "parquet", "arrow")
 
 _LARGEST_IN_TWO_BYTES = 1 << 16
+
+
+class _StartAgainError(Exception):
+    """Ids were written of a file that is not UTF-8; caught where writing began."""
+
+
+def _start_again() -> None:
+    raise _StartAgainError
 
 
 @dataclass(frozen=True)
@@ -65,11 +75,15 @@ def encode_documents(
     segmentation: Segmentation = "rank",
     threads: int | None = None,
     progress: Progress = SILENT,
+    forget: Callable[[], None] | None = None,
 ) -> Iterator[tuple[UInt32Array, Int64Array, int]]:
-    """Encode a corpus batch by batch: flat ids, offsets, and the bytes of the batch."""
+    """Encode a corpus batch by batch: flat ids, offsets, and the bytes of the batch.
+
+    For ``forget`` see :meth:`prunedbpe.corpus.Corpus.batches`.
+    """
     opened = open_corpus(corpus)
     with progress.task("Encoding", total=opened.size, unit="bytes") as task:
-        for batch in opened.batches(task):
+        for batch in opened.batches(task, threads=worker_count(threads), forget=forget):
             ids, offsets = tokenizer.encode_batch_to_numpy(
                 _texts(batch),
                 allowed_special=allowed_special,
@@ -119,10 +133,27 @@ def encode_corpus(
         raise SettingsError(f"format {format!r}", hint=f"there are {', '.join(FILE_FORMATS)}")
     end = None if append_token is None else special_id(tokenizer, append_token)
     output.parent.mkdir(parents=True, exist_ok=True)
-    batches = encode_documents(
-        tokenizer, corpus, allowed_special=allowed_special, segmentation=segmentation,
-        threads=threads, progress=progress,
+    corpus = open_corpus(corpus)
+    encode = partial(
+        encode_documents, tokenizer, corpus, allowed_special=allowed_special,
+        segmentation=segmentation, threads=threads, progress=progress,
     )  # fmt: skip
+    # Every file is read once. Only if one turns out not to be UTF-8 when some of it has been
+    # written, all is written again, and the files are checked first.
+    try:
+        return _write_encoded(tokenizer, encode(forget=_start_again), output, format, end)
+    except _StartAgainError:
+        return _write_encoded(tokenizer, encode(), output, format, end)
+
+
+def _write_encoded(
+    tokenizer: Tokenizer,
+    batches: Iterator[tuple[UInt32Array, Int64Array, int]],
+    output: Path,
+    format: FileFormat,
+    end: int | None,
+) -> EncodedReport:
+    """Write batches of :func:`encode_documents`, with the id ``end`` behind every document."""
     report = EncodedReport()
     offsets_of_all: list[Int64Array] = [np.zeros(1, np.int64)]
 

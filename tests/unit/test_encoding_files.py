@@ -11,7 +11,7 @@ import pytest
 import prunedbpe
 from prunedbpe.columns import encode_column, encode_to_arrow
 from prunedbpe.encoding_files import FILE_FORMATS, encode_corpus, encode_files, open_encoded
-from prunedbpe.errors import SettingsError
+from prunedbpe.errors import CorpusError, SettingsError
 
 DOCUMENTS = ["the cat sat", "中文 on the mat", "that hat", "a", "the the the the"]
 
@@ -46,6 +46,25 @@ def test_formats_hold_the_ids(tok, format, batch_bytes, tmp_path):
     assert report.documents == len(DOCUMENTS)
     assert report.tokens == sum(map(len, expected))
     assert report.bytes == sum(len(text.encode()) for text in DOCUMENTS)
+
+
+@pytest.mark.parametrize("format", FILE_FORMATS)
+def test_a_file_that_is_bad_at_its_end_leaves_no_ids(tok, format, tmp_path, caplog):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    for name in ("a.txt", "c.txt"):
+        (texts / name).write_text("\n".join(DOCUMENTS), "utf-8")
+    (texts / "b.txt").write_bytes(b"the cat\n" * 20 + b"\xff\n")
+    path = tmp_path / f"out.{format}"
+    report = encode_corpus(tok, prunedbpe.Corpus(texts, batch_bytes=20), path)
+    assert read(path, format) == tok.encode_batch(DOCUMENTS * 2)
+    assert report.documents == 2 * len(DOCUMENTS)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{texts / 'b.txt'}: skipped, not UTF-8 at byte 160"
+    ]
+    with pytest.raises(CorpusError, match=r"b\.txt: not UTF-8 at byte 160"):
+        encode_corpus(tok, prunedbpe.Corpus(texts, batch_bytes=20, strict=True), path)
+    assert read(path, format) == tok.encode_batch(DOCUMENTS * 2)  # what was there is there
 
 
 def test_width_follows_the_vocabulary(tok, tmp_path):

@@ -158,10 +158,11 @@ class Corpus:
                 caller comes back from a batch; over the whole corpus by :attr:`size`.
             threads: How many may read and check a large file. With more than one, what takes long
                 to read is read one batch ahead.
-            forget: Undoes all that was done with the batches so far. Whoever gives it has every
-                file read only once: it is called when a file turns out not to be UTF-8 after some
-                of it was handed out, and then the corpus is read again without that file. From
-                then on, or without ``forget``, large files are read twice, to be checked first.
+            forget: Undoes all that was done with the batches so far, or raises an error of the
+                caller's own. Whoever gives it has every file read only once: it is called when a
+                file turns out not to be UTF-8 after some of it was handed out, and then the corpus
+                is read again without that file. From then on, or without ``forget``, large files
+                are read twice, to be checked first.
 
         Raises:
             CorpusError: A file is damaged or cannot be read; with ``strict``, is not UTF-8.
@@ -174,11 +175,13 @@ class Corpus:
             self._report = CorpusReport()
             for step in self._steps(threads, left_out, check_first=check_first):
                 if step.fault is not None:
-                    self._leave_out(step.fault)
-                    left_out.add(step.fault.source)
+                    self._check_strict(step.fault)
                     if step.fault.is_late and forget is not None:
                         forget()
                         check_first = True  # where one is bad, many may be
+                    _warn("%s: skipped, not UTF-8 at byte %d", step.fault.source, step.fault.offset)
+                    left_out.add(step.fault.source)
+                    if step.fault.is_late:
                         break
                 self._report += step.report
                 if step.batch is not None:
@@ -209,13 +212,12 @@ class Corpus:
         self._texts_used = True
         return read_text_steps(self._texts, self._options)
 
-    def _leave_out(self, fault: Fault) -> None:
+    def _check_strict(self, fault: Fault) -> None:
         if self._options.strict:
             raise CorpusError(
                 f"{fault.source}: not UTF-8 at byte {fault.offset}",
                 hint="convert the file to UTF-8, take it out, or leave out strict to skip it",
             )
-        _warn("%s: skipped, not UTF-8 at byte %d", fault.source, fault.offset)
 
 
 def _warn(message: str, *values: object) -> None:
