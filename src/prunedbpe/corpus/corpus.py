@@ -156,8 +156,8 @@ class Corpus:
         Args:
             task: Advanced by the bytes read from the disk, also of compressed files, each time the
                 caller comes back from a batch; over the whole corpus by :attr:`size`.
-            threads: How many may read and check a large file. With more than one, what takes long
-                to read is read one batch ahead.
+            threads: How many may read and check a large file. With more than one, files are read
+                one batch ahead.
             forget: Undoes all that was done with the batches so far, or raises an error of the
                 caller's own. Whoever gives it has every file read only once: it is called when a
                 file turns out not to be UTF-8 after some of it was handed out, and then the corpus

@@ -1,6 +1,6 @@
 """Steps: all parts of a corpus, one after the other -> batches, and what was found on the way.
 
-Reading may run ahead in a thread of its own. So it tells by its steps alone, and changes nothing.
+Reading runs ahead in a thread of its own. So it tells by its steps alone, and changes nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from prunedbpe.corpus.batches import DocumentBatch, normalized
 from prunedbpe.corpus.blocks import NotUtf8Error
-from prunedbpe.corpus.inputs import Layout
 from prunedbpe.corpus.options import ReadOptions
 from prunedbpe.corpus.readers import BatchAt, read_part, read_texts
 from prunedbpe.corpus.report import CorpusReport
@@ -58,7 +57,7 @@ def read_steps(
     check_first: bool,
     left_out: Collection[str],
 ) -> Iterator[Step]:
-    """Read parts of files; with more threads than one, one step ahead if that takes long.
+    """Read parts of files; with more threads than one, one step ahead.
 
     Args:
         parts: What is read.
@@ -68,11 +67,8 @@ def read_steps(
         left_out: Files known not to be UTF-8.
     """
     steps = _steps_of_parts(parts, options, threads, check_first, left_out)
-    takes_long = options.normalize or any(
-        part.file.compression is not None or part.file.layout in (Layout.JSONL, Layout.PARQUET)
-        for part in parts
-    )
-    return one_ahead(steps, threads) if takes_long else steps
+    # A thread that waits for standard input would keep an interrupted program from ending.
+    return steps if any(part.file.is_stdin for part in parts) else one_ahead(steps, threads)
 
 
 def read_text_steps(texts: Iterable[str], options: ReadOptions) -> Iterator[Step]:
