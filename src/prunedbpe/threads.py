@@ -71,7 +71,7 @@ def do_meanwhile(job: Callable[[], Result], threads: int) -> Callable[[], Result
 
 
 def one_ahead(items: Iterator[Result], threads: int) -> Iterator[Result]:
-    """The same items, each made by a thread of its own while the one before it is used.
+    """The same items, all but the first made by a thread of their own while the last one is used.
 
     With one thread nothing is made ahead. An item must not be ``None``.
 
@@ -81,10 +81,11 @@ def one_ahead(items: Iterator[Result], threads: int) -> Iterator[Result]:
     if threads == 1:
         yield from items
         return
-    upcoming = do_meanwhile(lambda: next(items, None), threads)
-    while (item := upcoming()) is not None:
+    item = next(items, None)
+    while item is not None:
         upcoming = do_meanwhile(lambda: next(items, None), threads)
         yield item
+        item = upcoming()
 
 
 MOST_THREADS = 1024
