@@ -11,8 +11,9 @@
 namespace prunedbpe {
 namespace {
 
-/// About how much text a worker takes at a time, if there are several: some text takes twice as long as other text of the
-/// same length, and a core may be slower than another.
+/// About how much text a worker takes at a time: some text takes longer than other text of the same length, and a core may
+/// be slower than another. Not of the first batch, of which each takes one part: neighbours are alike, and the tables of
+/// workers who have read everywhere have more chunks, all of which are new at first.
 constexpr std::size_t piece_bytes = 1 << 19;
 
 }  // namespace
@@ -55,8 +56,8 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
     std::vector<Piece> pieces;
     const auto text_end = static_cast<std::int64_t>(text.size());
     const unsigned workers = workers_->team.size();
-    const auto count =
-        workers == 1 ? 1u : static_cast<unsigned>(std::max<std::size_t>(text.size() / piece_bytes, workers));
+    const std::size_t many = position_ == 0 || workers == 1 ? 1 : text.size() / piece_bytes;
+    const auto count = static_cast<unsigned>(std::max<std::size_t>(many, workers));
     for (unsigned piece = 0; piece < count; ++piece) {
         const auto part_end = static_cast<std::int64_t>(part_of(text.size(), piece, count).end);
         const auto last = piece + 1 == count
