@@ -97,9 +97,11 @@ def test_tables_of_different_pretokenizers():
 @pytest.mark.parametrize("threads", [2, 3, 16])
 def test_more_text_than_a_worker_takes_at_a_time(threads):
     """Words become rarer and the lines longer, so that no two workers have the same to do."""
-    texts = [f"w{n % 97} w{n} " * (1 + n // 20_000) for n in range(60_000)]
+    texts = [f"w{n % 97} w{n} " * (1 + n // 5_000) for n in range(60_000)]
     texts.insert(30_000, "long " * 400_000)
-    one = prunedbpe.count(iter(texts), threads=1)
-    many = prunedbpe.count(iter(texts), threads=threads)
+    corpus = Corpus.from_texts(texts, batch_bytes=1 << 21)
+    assert len(list(corpus.batches())) >= 3  # the first is not taken by pieces
+    one = prunedbpe.count(corpus, threads=1)
+    many = prunedbpe.count(corpus, threads=threads)
     assert many == one
     assert many.first_positions.tolist() == one.first_positions.tolist()
