@@ -173,7 +173,7 @@ class Corpus:
         left_out: set[str] = set()
         while True:
             self._report = CorpusReport()
-            for step in self._steps(threads, left_out, check_first=check_first):
+            for step in self._steps(threads, frozenset(left_out), check_first=check_first):
                 if step.fault is not None:
                     self._check_strict(step.fault)
                     if step.fault.is_late and forget is not None:
