@@ -16,7 +16,6 @@ import gzip
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -35,6 +34,7 @@ from common import (
     texts_of,
     write_results,
 )
+from competitors.trainers import documents as documents_of
 
 DOCUMENT = 4096
 FILES = 6
@@ -76,7 +76,7 @@ def write_formats(texts: list[Path], place: Path) -> dict[str, Path]:
     folders = {name: place / name for name in ("text", "jsonl", "jsonl.gz", "jsonl.zst", "parquet")}
     for folder in folders.values():
         folder.mkdir()
-    documents = [document for text in texts for document in documents_of(text)]
+    documents = [document for text in texts for document in documents_of(str(text), DOCUMENT)]
     for number in range(FILES):
         part = documents[number * len(documents) // FILES : (number + 1) * len(documents) // FILES]
         lines = "".join(
@@ -95,19 +95,6 @@ def write_formats(texts: list[Path], place: Path) -> dict[str, Path]:
             pa.table({"text": part}), folders["parquet"] / f"{number}.parquet", compression="zstd"
         )
     return folders
-
-
-def documents_of(text: Path) -> Iterator[str]:
-    lines: list[str] = []
-    length = 0
-    with text.open(encoding="utf-8", newline="") as file:
-        for line in file:
-            lines.append(line)
-            length += len(line)
-            if length >= DOCUMENT:
-                yield "".join(lines)
-                lines, length = [], 0
-    yield "".join(lines)
 
 
 def count_child(task: Row) -> Row:

@@ -70,22 +70,25 @@ def do_meanwhile(job: Callable[[], Result], threads: int) -> Callable[[], Result
     return wait
 
 
-def one_ahead(items: Iterator[Result], threads: int) -> Iterator[Result]:
-    """The same items, all but the first made by a thread of their own while the last one is used.
+def one_ahead(
+    items: Iterator[Result], threads: int, takes_long: Callable[[Result], bool]
+) -> Iterator[Result]:
+    """The same items, and while one is used that takes long, a thread of its own makes the next.
 
     With one thread nothing is made ahead. An item must not be ``None``.
 
-    >>> list(one_ahead(iter("abc"), threads=2))
+    >>> list(one_ahead(iter("abc"), threads=2, takes_long=lambda letter: letter == "b"))
     ['a', 'b', 'c']
     """
-    if threads == 1:
-        yield from items
-        return
     item = next(items, None)
     while item is not None:
-        upcoming = do_meanwhile(lambda: next(items, None), threads)
-        yield item
-        item = upcoming()
+        if threads != 1 and takes_long(item):
+            upcoming = do_meanwhile(lambda: next(items, None), threads)
+            yield item
+            item = upcoming()
+        else:
+            yield item
+            item = next(items, None)
 
 
 MOST_THREADS = 1024

@@ -40,14 +40,16 @@ def count_aloud(made: list[int]) -> Iterator[int]:
     raise ValueError("no more")
 
 
-@pytest.mark.parametrize(("threads", "most_ahead"), [(1, 0), (2, 1)])
+@pytest.mark.parametrize(
+    ("threads", "takes_long", "most_ahead"), [(1, True, 0), (2, False, 0), (2, True, 1)]
+)
 def test_one_item_is_made_ahead_and_an_error_comes_in_its_turn(
-    threads: int, most_ahead: int
+    threads: int, takes_long: bool, most_ahead: int
 ) -> None:
     made: list[int] = []
     used: list[int] = []
     with pytest.raises(ValueError, match="no more"):
-        for number in one_ahead(count_aloud(made), threads):
+        for number in one_ahead(count_aloud(made), threads, lambda number: takes_long):
             assert len(made) - number <= most_ahead
             used.append(number)
     assert used == made == [1, 2, 3]

@@ -14,9 +14,11 @@ from prunedbpe.corpus.shards import Shard, plan_parts
 from prunedbpe.corpus.steps import Fault, Step, read_steps, read_text_steps
 from prunedbpe.errors import CorpusError, SettingsError
 from prunedbpe.progress import Task
+from prunedbpe.threads import one_ahead
 from prunedbpe.types import Settings
 
 DEFAULT_BATCH_BYTES = 16 << 20
+_WORTH_A_THREAD = 1 << 19
 
 
 class Corpus:
@@ -108,9 +110,13 @@ class Corpus:
     @property
     def size(self) -> int | None:
         """Bytes on the disk, the total of a progress bar; ``None`` when it cannot be known."""
-        if self._texts is not None or any(part.file.is_stdin for part in self._parts):
+        if self._texts is not None or self._has_stdin:
             return None
         return sum(part.end - part.begin for part in self._parts)
+
+    @property
+    def _has_stdin(self) -> bool:
+        return any(part.file.is_stdin for part in self._parts)
 
     @property
     def sources(self) -> list[str]:
@@ -168,7 +174,7 @@ class Corpus:
             CorpusError: A file is damaged or cannot be read; with ``strict``, is not UTF-8.
         """
         # What comes from standard input cannot be read again.
-        check_first = forget is None or any(part.file.is_stdin for part in self._parts)
+        check_first = forget is None or self._has_stdin
         reached = 0
         left_out: set[str] = set()
         while True:
@@ -185,9 +191,6 @@ class Corpus:
                         break
                 self._report += step.report
                 if step.batch is not None:
-                    self._report += CorpusReport(
-                        documents=len(step.batch), bytes=step.batch.text_bytes
-                    )
                     yield step.batch
                 if task is not None and step.reached > reached:
                     task.advance(step.reached - reached)
@@ -201,9 +204,11 @@ class Corpus:
         self, threads: int, left_out: Collection[str], *, check_first: bool
     ) -> Iterator[Step]:
         if self._texts is None:
-            return read_steps(
+            steps = read_steps(
                 self._parts, self._options, threads, check_first=check_first, left_out=left_out
             )
+            # A thread that waits for standard input would keep an interrupted program from ending.
+            return steps if self._has_stdin else one_ahead(steps, threads, _takes_long)
         if self._texts_used and iter(self._texts) is self._texts:
             raise CorpusError(
                 "the iterable of texts has been read before and cannot be read again",
@@ -218,6 +223,11 @@ class Corpus:
                 f"{fault.source}: not UTF-8 at byte {fault.offset}",
                 hint="convert the file to UTF-8, take it out, or leave out strict to skip it",
             )
+
+
+def _takes_long(step: Step) -> bool:
+    """Is what is done with it worth a thread? Most files of source code are not."""
+    return step.batch is not None and len(step.batch.data) >= _WORTH_A_THREAD
 
 
 def _warn(message: str, *values: object) -> None:

@@ -1,11 +1,12 @@
 """Steps: all parts of a corpus, one after the other -> batches, and what was found on the way.
 
-Reading runs ahead in a thread of its own. So it tells by its steps alone, and changes nothing.
+Reading may run ahead in a thread of its own. So it tells by its steps alone, and changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import reduce
 
 from prunedbpe.corpus.batches import DocumentBatch, normalized
 from prunedbpe.corpus.blocks import NotUtf8Error
@@ -14,7 +15,8 @@ from prunedbpe.corpus.readers import BatchAt, read_part, read_texts
 from prunedbpe.corpus.report import CorpusReport
 from prunedbpe.corpus.shards import FilePart
 from prunedbpe.records import record
-from prunedbpe.threads import one_ahead
+
+_NOTHING = CorpusReport()
 
 
 @record(frozen=True, eq=False)
@@ -38,7 +40,7 @@ class Step:
 
     Attributes:
         reached: Bytes of the whole corpus on the disk; of texts, their own.
-        report: What was found since the last step, without the documents of the batch.
+        report: What was found since the last step.
         batch: Documents, if the step has any.
         fault: Why a file has no more of them.
     """
@@ -57,7 +59,7 @@ def read_steps(
     check_first: bool,
     left_out: Collection[str],
 ) -> Iterator[Step]:
-    """Read parts of files; with more threads than one, one step ahead.
+    """Read parts of files, one after the other.
 
     Args:
         parts: What is read.
@@ -66,24 +68,6 @@ def read_steps(
         check_first: Whether no document of a file is handed out before all of it is checked.
         left_out: Files known not to be UTF-8.
     """
-    steps = _steps_of_parts(parts, options, threads, check_first, left_out)
-    # A thread that waits for standard input would keep an interrupted program from ending.
-    return steps if any(part.file.is_stdin for part in parts) else one_ahead(steps, threads)
-
-
-def read_text_steps(texts: Iterable[str], options: ReadOptions) -> Iterator[Step]:
-    """Read Python strings."""
-    told: list[CorpusReport] = []
-    yield from _steps(read_texts(texts, options, told.append), options, told)
-
-
-def _steps_of_parts(
-    parts: Sequence[FilePart],
-    options: ReadOptions,
-    threads: int,
-    check_first: bool,
-    left_out: Collection[str],
-) -> Iterator[Step]:
     # What is told at the end of a file goes with the next batch. A step of its own would be all
     # that is made ahead while the last batch of a file is used.
     told: list[CorpusReport] = []
@@ -112,6 +96,12 @@ def _steps_of_parts(
     yield Step(begin, _take(told))
 
 
+def read_text_steps(texts: Iterable[str], options: ReadOptions) -> Iterator[Step]:
+    """Read Python strings."""
+    told: list[CorpusReport] = []
+    yield from _steps(read_texts(texts, options, told.append), options, told)
+
+
 def _steps(
     read: Iterator[BatchAt],
     options: ReadOptions,
@@ -120,17 +110,17 @@ def _steps(
     end: int | None = None,
 ) -> Iterator[Step]:
     for batch, position in read:
+        reached = position + shift if end is None else min(position + shift, end)
+        if len(batch) == 0:
+            yield Step(reached, _take(told))
+            continue
         if options.normalize:
             batch = normalized(batch)
-        reached = position + shift
-        yield Step(
-            reached if end is None else min(reached, end),
-            _take(told),
-            batch if len(batch) > 0 else None,
-        )
+        told.append(CorpusReport(documents=len(batch), bytes=batch.text_bytes))
+        yield Step(reached, _take(told), batch)
 
 
 def _take(told: list[CorpusReport]) -> CorpusReport:
-    report = sum(told, CorpusReport())
+    report = reduce(CorpusReport.__add__, told) if told else _NOTHING
     told.clear()
     return report
