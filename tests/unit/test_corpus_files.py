@@ -10,13 +10,14 @@ import logging
 import lzma
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prunedbpe.corpus import Corpus, CorpusReport
+from prunedbpe.corpus import Corpus, CorpusReport, streams
 from prunedbpe.corpus import blocks as corpus_blocks
 from prunedbpe.errors import CorpusError, FormatError
 
@@ -101,12 +102,15 @@ def test_text_field_of_json_lines(tmp_path: Path) -> None:
 
 
 @pytest.fixture(params=[True, False], ids=["with extras", "without"])
-def with_extras(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def with_extras(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What is unpacked by an extra where that is installed is unpacked without it too."""
     if request.param:
         pytest.importorskip("isal")
     else:
         monkeypatch.setitem(sys.modules, "isal", None)
+    streams._unpack_gzip.cache_clear()
+    yield
+    streams._unpack_gzip.cache_clear()
 
 
 @pytest.mark.usefixtures("with_extras")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import IO, Any, Protocol
 
 from prunedbpe._core import make_room
@@ -164,6 +165,7 @@ def _cannot_read(file: CorpusFile, error: OSError) -> CorpusError:
 _Unpacker = tuple[Callable[[IO[bytes]], ByteReader], tuple[type[Exception], ...]]
 
 
+@cache  # a module that is not there would be looked for again at every file
 def _unpack_gzip() -> _Unpacker:
     import gzip
     import zlib
