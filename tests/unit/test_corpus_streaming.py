@@ -14,7 +14,7 @@ from unittest import mock
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prunedbpe.corpus import Corpus, CorpusReport, Shard, open_corpus
@@ -311,3 +311,35 @@ def test_a_line_longer_than_many_blocks(tmp_path: Path) -> None:
     corpus = Corpus(path, batch_bytes=7)
     batches = corpus.batches(forget=lambda: None)
     assert [document.decode() for batch in batches for document in batch.documents()] == lines
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    texts=st.lists(LINES, min_size=1, max_size=6),
+    bad=st.sets(st.integers(0, 5)),
+    at=st.integers(0, 60),
+    batch_bytes=st.sampled_from([1, 7, 1 << 20]),
+    threads=st.sampled_from([1, 2]),
+)
+@example(texts=["a", "b\nc"], bad={1}, at=20, batch_bytes=1, threads=1)
+def test_read_once_is_as_checked_first(
+    texts: list[str], bad: set[int], at: int, batch_bytes: int, threads: int
+) -> None:
+    """Wherever the faults are, also in the middle of what is no JSON because of them."""
+    with TemporaryDirectory() as folder:
+        write_files(Path(folder), texts)
+        for number, path in enumerate(sorted(Path(folder).iterdir())):
+            if number in bad:
+                packed = path.suffix == ".gz"
+                data = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
+                data = data[:at] + b"\n\xff\n" + data[at:]
+                path.write_bytes(gzip.compress(data) if packed else data)
+        checked = Corpus(folder, batch_bytes=batch_bytes)
+        expected = read(checked)
+        once = Corpus(folder, batch_bytes=batch_bytes)
+        documents: list[str] = []
+        for batch in once.batches(threads=threads, forget=documents.clear):
+            documents += [document.decode() for document in batch.documents()]
+        assert documents == expected
+        assert once.report == checked.report
+        assert len(once.report.skipped) == len(bad & set(range(len(texts))))

@@ -96,9 +96,7 @@ def line_blocks(
         yield from _blocks_of_bytes(file, data, begin, end, block_bytes)
         return
     if check_first:
-        offset = _find_invalid_in_file(file, file.path.stat().st_mtime_ns, threads)
-        if offset >= 0:
-            raise NotUtf8Error(offset)
+        check_file(file, threads)
     first = _line_start_on_disk(file, part.begin)
     last = _line_start_on_disk(file, part.end) if part.end < (file.size or 0) else sys.maxsize
     with UnpackedStream(file) as stream:
@@ -118,6 +116,17 @@ def line_blocks(
                 )
             # On the disk the stream is ahead by an unfinished line; that is near enough for a bar.
             yield _make_block(piece, offset, stream.disk_position)
+
+
+def check_file(file: CorpusFile, threads: int) -> None:
+    """Read all of a file and check it.
+
+    Raises:
+        NotUtf8Error: The file is not UTF-8.
+    """
+    offset = _find_invalid_in_file(file, file.path.stat().st_mtime_ns, threads)
+    if offset >= 0:
+        raise NotUtf8Error(offset)
 
 
 def _pieces_on_disk(

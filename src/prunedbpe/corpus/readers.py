@@ -17,7 +17,13 @@ from prunedbpe.corpus.batches import (
     batch_of_lines,
     batch_of_whole,
 )
-from prunedbpe.corpus.blocks import BYTE_ORDER_MARK, cut_at_lines, line_blocks, whole_file_block
+from prunedbpe.corpus.blocks import (
+    BYTE_ORDER_MARK,
+    check_file,
+    cut_at_lines,
+    line_blocks,
+    whole_file_block,
+)
 from prunedbpe.corpus.inputs import STDIN, Layout
 from prunedbpe.corpus.options import ReadOptions, Tell, encode_text
 from prunedbpe.corpus.report import CorpusReport
@@ -52,7 +58,12 @@ def read_part(
             else:
                 from prunedbpe.corpus.json_lines import batch_of_json_lines
 
-                batch = batch_of_json_lines(block, part.file, options, tell, threads)
+                try:
+                    batch = batch_of_json_lines(block, part.file, options, tell, threads)
+                except CorpusError:
+                    # A file that is not UTF-8 is left out, whatever else is wrong with it.
+                    check_file(part.file, threads)
+                    raise
             yield batch, block.disk_position
 
 
