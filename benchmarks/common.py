@@ -34,6 +34,7 @@ PACKAGES = [
     "splintr-rs",
     "quicktok-v1",
     "tiktoken",
+    "isal",
     "numpy",
     "pyarrow",
 ]

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from prunedbpe.corpus import Corpus, CorpusReport, Shard, open_corpus
 from prunedbpe.corpus import blocks as corpus_blocks
+from prunedbpe.corpus import corpus as corpus_module
 from prunedbpe.count import count, count_by_source
 from prunedbpe.errors import CorpusError, SettingsError
 
@@ -251,9 +252,14 @@ def test_import_is_light() -> None:
 @pytest.mark.parametrize("kind", ["txt", "jsonl", "txt.gz", "jsonl.gz"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_fault_that_is_found_late(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str, threads: int
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    threads: int,
 ) -> None:
     """Whoever can forget has every file read once, and gets the same documents and report."""
+    monkeypatch.setattr(corpus_module, "_WORTH_A_THREAD", 0)  # with two, read ahead
     good = b'{"text": "fine"}\n' * 50
     bad = good + b"\xff\n" + good
     files = {"a.txt": good, f"b.{kind}": bad, "c.txt": b"\xfe", "d.txt": good, "e.txt": bad}
@@ -338,8 +344,9 @@ def test_read_once_is_as_checked_first(
         expected = read(checked)
         once = Corpus(folder, batch_bytes=batch_bytes)
         documents: list[str] = []
-        for batch in once.batches(threads=threads, forget=documents.clear):
-            documents += [document.decode() for document in batch.documents()]
+        with mock.patch.object(corpus_module, "_WORTH_A_THREAD", 0):  # with two, read ahead
+            for batch in once.batches(threads=threads, forget=documents.clear):
+                documents += [document.decode() for document in batch.documents()]
         assert documents == expected
         assert once.report == checked.report
         assert len(once.report.skipped) == len(bad & set(range(len(texts))))

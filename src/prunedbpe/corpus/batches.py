@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prunedbpe._core import lay_out_documents, length_of_documents, split_lines
+from prunedbpe.corpus.options import ReadOptions
+from prunedbpe.corpus.report import CorpusReport, Tell
+from prunedbpe.errors import CorpusError
 from prunedbpe.records import record
 from prunedbpe.types import Column
 
@@ -62,6 +66,28 @@ def batch_of_documents(documents: Sequence[bytes], source: str) -> DocumentBatch
     """
     spans = lay_out_documents(map(len, documents))
     return DocumentBatch(memoryview(b"".join(documents)), spans, source)
+
+
+def encode_text(text: str, place: Callable[[], str], options: ReadOptions, tell: Tell) -> bytes:
+    """Make a string a document; what UTF-8 cannot hold is replaced and told, or refused if strict.
+
+    Args:
+        text: The string.
+        place: Names it in an error.
+        options: Whether to be strict.
+        tell: Told of a string that was changed.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        if options.strict:
+            raise CorpusError(
+                f"{place()}: lone surrogate U+{ord(text[error.start]):04X} at character "
+                f"{error.start}, which UTF-8 cannot hold",
+                hint="repair the text, or leave out strict to replace surrogates by U+FFFD",
+            ) from error
+        tell(CorpusReport(replaced_documents=1))
+        return re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
 
 
 def normalized(batch: DocumentBatch) -> DocumentBatch:

@@ -20,13 +20,15 @@ from prunedbpe.errors import CorpusError
 from prunedbpe.records import record
 
 WHOLE_READ_LIMIT = 128 << 20
-"""Unpacked bytes up to which a file of lines is read at once; larger ones take two passes."""
+"""Unpacked bytes up to which a file of lines that is to be checked first is read at once; larger
+ones take two passes."""
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _CHECK_BLOCK = 16 << 20
 _SEARCH_BLOCK = 1 << 16
-_SMALL_PIECE = 1 << 18
+_PIECE = 1 << 18
+"""Bytes asked of a stream at a time: the memory of one piece serves the next one."""
 
 
 class NotUtf8Error(Exception):
@@ -62,7 +64,7 @@ def whole_file_block(file: CorpusFile, threads: int) -> Block:
         data = stream.read_all(sys.maxsize - 1, threads)
     assert data is not None
     _check_utf8(data, threads)
-    return _make_block(data, 0, file.size or 0)
+    return make_block(data, 0, file.size or 0)
 
 
 def line_blocks(
@@ -115,7 +117,7 @@ def line_blocks(
                     hint="let whatever writes it finish, then start again",
                 )
             # On the disk the stream is ahead by an unfinished line; that is near enough for a bar.
-            yield _make_block(piece, offset, stream.disk_position)
+            yield make_block(piece, offset, stream.disk_position)
 
 
 def check_file(file: CorpusFile, threads: int) -> None:
@@ -156,7 +158,7 @@ def cut_at_lines(stream: ByteReader, block_bytes: int) -> Iterator[tuple[memoryv
     [(b'one\n', 0), (b'two\n', 4), (b'three', 8)]
     """
     # Little text needs no room of its own.
-    few = min(block_bytes, _SMALL_PIECE)
+    few = min(block_bytes, _PIECE)
     held = memoryview(stream.read(few))  # what was read and not handed out
     if len(held) < few:
         if held:
@@ -185,7 +187,7 @@ def _fill(room: memoryview, stream: ByteReader) -> int:
     Piece by piece: joining many costs more, in making new memory, than unpacking them.
     """
     end = 0
-    while end < len(room) and (piece := stream.read(min(len(room) - end, _SMALL_PIECE))):
+    while end < len(room) and (piece := stream.read(min(len(room) - end, _PIECE))):
         room[end : end + len(piece)] = piece
         end += len(piece)
     return end
@@ -295,12 +297,12 @@ def _blocks_of_bytes(
                 cut = min(_line_start(data, begin + block_bytes + 1), end)
         # Through a compressed file, progress on the disk is taken to be even.
         on_disk = cut if file.compression is None else (file.size or 0) * cut // len(data)
-        yield _make_block(data[begin:cut], begin, on_disk)
+        yield make_block(data[begin:cut], begin, on_disk)
         begin = cut
 
 
-def _make_block(data: memoryview, offset: int, disk_position: int) -> Block:
+def make_block(data: memoryview, offset: int, disk_position: int) -> Block:
     """Make a block, without the byte order mark at the start of a file."""
-    if offset == 0 and data[:3].tobytes() == BYTE_ORDER_MARK:
+    if offset == 0 and data[:3].tobytes() == _BYTE_ORDER_MARK:
         data = data[3:]
     return Block(data, offset, disk_position)

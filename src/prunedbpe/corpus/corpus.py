@@ -182,12 +182,13 @@ class Corpus:
             for step in self._steps(threads, frozenset(left_out), check_first=check_first):
                 if step.fault is not None:
                     self._check_strict(step.fault)
-                    if step.fault.is_late and forget is not None:
+                    if step.fault.is_late:  # which no file is that was checked first
+                        assert forget is not None
                         forget()
-                        check_first = True  # where one is bad, many may be
                     _warn("%s: skipped, not UTF-8 at byte %d", step.fault.source, step.fault.offset)
                     left_out.add(step.fault.source)
                     if step.fault.is_late:
+                        check_first = True  # where one is bad, many may be
                         break
                 self._report += step.report
                 if step.batch is not None:

@@ -13,10 +13,11 @@ from typing import Any, NoReturn
 
 from prunedbpe._core import split_lines
 from prunedbpe.arrays import np
-from prunedbpe.corpus.batches import DocumentBatch, batch_of_documents
+from prunedbpe.corpus.batches import DocumentBatch, batch_of_documents, encode_text
 from prunedbpe.corpus.blocks import Block, count_lines_before
 from prunedbpe.corpus.inputs import CorpusFile
-from prunedbpe.corpus.options import ReadOptions, Tell, encode_text
+from prunedbpe.corpus.options import ReadOptions
+from prunedbpe.corpus.report import Tell
 from prunedbpe.errors import CorpusError
 
 _WORTH_IMPORTING = 4 << 20
@@ -54,8 +55,10 @@ def _read_by_arrow(
     # Arrow reads objects, however many to a line, or lines to an object. But where all lines begin
     # with { and end with }, no object goes on in the next one, because "}{" is inside of none. So
     # if there are as many objects as lines, every line is one.
-    octets = np.frombuffer(block.data, np.uint8)
     lines = np.asarray(split_lines(block.data, threads))
+    if len(lines) == 0:
+        return None
+    octets = np.frombuffer(block.data, np.uint8)
     if np.any(octets[lines[:, 0]] != ord("{")) or np.any(octets[lines[:, 1] - 1] != ord("}")):
         return None
     stream: Any = pa.BufferReader(pa.py_buffer(block.data))  # the stubs know files alone

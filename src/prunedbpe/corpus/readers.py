@@ -1,7 +1,7 @@
 """Readers: a part of a file -> batches of documents, one reader for each layout.
 
-A reader gives pairs: a batch, and how far the file has been read on the disk. ``parquet``
-and ``json_lines`` are imported only for such files.
+A reader gives pairs: a batch, and how far the file has been read on the disk. What ``parquet`` and
+``json_lines`` are for is imported only where there are such files.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from prunedbpe.corpus.batches import (
     batch_of_documents,
     batch_of_lines,
     batch_of_whole,
+    encode_text,
 )
 from prunedbpe.corpus.blocks import (
-    BYTE_ORDER_MARK,
     check_file,
     cut_at_lines,
     line_blocks,
+    make_block,
     whole_file_block,
 )
 from prunedbpe.corpus.inputs import STDIN, Layout
-from prunedbpe.corpus.options import ReadOptions, Tell, encode_text
-from prunedbpe.corpus.report import CorpusReport
+from prunedbpe.corpus.options import ReadOptions
+from prunedbpe.corpus.report import CorpusReport, Tell
 from prunedbpe.corpus.shards import FilePart
 from prunedbpe.errors import CorpusError
 
@@ -50,21 +51,28 @@ def read_part(
     elif part.file.layout is Layout.WHOLE:
         block = whole_file_block(part.file, threads)
         yield batch_of_whole(block.data, part.file.source), block.disk_position
-    else:
-        blocks = line_blocks(part, options.batch_bytes, threads, check_first=check_first)
-        for block in blocks:
-            if part.file.layout is Layout.LINES:
-                batch = batch_of_lines(block.data, part.file.source, threads)
-            else:
-                from prunedbpe.corpus.json_lines import batch_of_json_lines
-
-                try:
-                    batch = batch_of_json_lines(block, part.file, options, tell, threads)
-                except CorpusError:
-                    # A file that is not UTF-8 is left out, whatever else is wrong with it.
-                    check_file(part.file, threads)
-                    raise
+    elif part.file.layout is Layout.LINES:
+        for block in line_blocks(part, options.batch_bytes, threads, check_first=check_first):
+            batch = batch_of_lines(block.data, part.file.source, threads)
             yield batch, block.disk_position
+    else:
+        yield from _read_json_lines(part, options, tell, threads, check_first)
+
+
+def _read_json_lines(
+    part: FilePart, options: ReadOptions, tell: Tell, threads: int, check_first: bool
+) -> Iterator[BatchAt]:
+    from prunedbpe.corpus.json_lines import batch_of_json_lines
+
+    for block in line_blocks(part, options.batch_bytes, threads, check_first=check_first):
+        try:
+            batch = batch_of_json_lines(block, part.file, options, tell, threads)
+        except CorpusError:
+            # A file that is not UTF-8 is left out, whatever else is wrong with it.
+            if not check_first:
+                check_file(part.file, threads)
+            raise
+        yield batch, block.disk_position
 
 
 def read_texts(texts: Iterable[str], options: ReadOptions, tell: Tell) -> Iterator[BatchAt]:
@@ -90,9 +98,7 @@ def _read_stdin(options: ReadOptions, tell: Tell) -> Iterator[BatchAt]:
     """Read lines as they come. What came cannot be read again, so a bad line is left out alone."""
     for piece, offset in cut_at_lines(sys.stdin.buffer, options.batch_bytes):
         position = offset + len(piece)
-        data = piece
-        if offset == 0 and bytes(piece[:3]) == BYTE_ORDER_MARK:
-            data = piece[3:]
+        data = make_block(piece, offset, position).data
         batch = batch_of_lines(data, STDIN)
         fault = find_invalid_utf8(data)
         if fault >= 0:

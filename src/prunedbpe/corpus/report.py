@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from prunedbpe.errors import FormatError
@@ -64,3 +65,7 @@ skipped_lines=0)
             if name not in cls.__match_args__ or not isinstance(value, int):
                 raise FormatError(f"corpus report: field {name!r} has the value {value!r}")
         return cls(**given, skipped=tuple(skipped))
+
+
+Tell = Callable[[CorpusReport], None]
+"""Takes what a reader has to report beside its documents, to be added to the rest."""
