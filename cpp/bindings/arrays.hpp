@@ -16,7 +16,7 @@
 
 #include "prunedbpe/growing_column.hpp"
 #include "prunedbpe/id_buffer.hpp"
-#include "prunedbpe/pretokenize.hpp"
+#include "prunedbpe/pretokenizers.hpp"
 #include "prunedbpe/types.hpp"
 
 namespace nb = nanobind;
@@ -31,9 +31,9 @@ using OutputArray = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 /// Memoryviews. Making one does not import NumPy, so results that mostly go on to native code leave this way.
 template <class T>
-using OutputView = nb::ndarray<nb::memview, T, nb::ndim<1>>;
+using OutputView = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
-using OutputRows = nb::ndarray<nb::memview, T, nb::shape<-1, 2>>;
+using OutputRows = nb::ndarray<nb::numpy, T, nb::shape<-1, 2>>;
 
 /// Rows of one or two numbers, as `Output` shows them, in memory that `holder` holds: it lives as long as the result.
 /// Needs the GIL: it creates Python objects.

@@ -1,6 +1,6 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "prunedbpe/picky.hpp"
+#include "prunedbpe/baselines.hpp"
 
 using namespace nb::literals;
 using prunedbpe::PickyEncoder;

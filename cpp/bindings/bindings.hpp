@@ -3,11 +3,11 @@
 
 #include <nanobind/nanobind.h>
 
-void bind_pretokenize(nanobind::module_& module);
-void bind_count(nanobind::module_& module);
-void bind_learn(nanobind::module_& module);
+void bind_pretokenizers(nanobind::module_& module);
+void bind_counts(nanobind::module_& module);
+void bind_merges(nanobind::module_& module);
 void bind_visibility(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);
 void bind_shortest(nanobind::module_& module);
 void bind_baselines(nanobind::module_& module);
-void bind_text(nanobind::module_& module);
+void bind_corpus(nanobind::module_& module);

@@ -3,12 +3,12 @@
 
 NB_MODULE(_core, module) {
     module.doc() = "Native core of prunedbpe: the loops over the corpus.";
-    bind_pretokenize(module);
-    bind_count(module);
-    bind_learn(module);
+    bind_pretokenizers(module);
+    bind_counts(module);
+    bind_merges(module);
     bind_visibility(module);
     bind_tokenizer(module);
     bind_shortest(module);
     bind_baselines(module);
-    bind_text(module);
+    bind_corpus(module);
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "prunedbpe/count.hpp"
+#include "prunedbpe/counts.hpp"
 #include "prunedbpe/types.hpp"
 
 namespace plain {

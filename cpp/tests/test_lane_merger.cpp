@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 #include "corpora.hpp"
-#include "tokenizer/lane_merger.hpp"
+#include "tokenizer/simd/lane_merger.hpp"
 #include "util/processor.hpp"
 
 using namespace prunedbpe;

@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 #include "corpora.hpp"
-#include "prunedbpe/merger.hpp"
+#include "merges/merge_chunk.hpp"
 #include "prunedbpe/tokenizer.hpp"
 
 using namespace prunedbpe;

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "prunedbpe/count.hpp"
-#include "prunedbpe/pretokenize.hpp"
+#include "prunedbpe/counts.hpp"
+#include "prunedbpe/pretokenizers.hpp"
 #include "prunedbpe/tokenizer.hpp"
 
 namespace prunedbpe {

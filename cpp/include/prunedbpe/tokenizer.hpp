@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "prunedbpe/id_buffer.hpp"
-#include "prunedbpe/pretokenize.hpp"
+#include "prunedbpe/pretokenizers.hpp"
 #include "prunedbpe/types.hpp"
 #include "prunedbpe/unicode_text.hpp"
 

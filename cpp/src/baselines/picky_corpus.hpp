@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "prunedbpe/count.hpp"
+#include "prunedbpe/counts.hpp"
 
 namespace prunedbpe::picky {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "prunedbpe/picky.hpp"
+#include "prunedbpe/baselines.hpp"
 #include "util/hash.hpp"
 #include "util/worker_team.hpp"
 

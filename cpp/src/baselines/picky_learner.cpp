@@ -4,7 +4,7 @@
 
 #include "baselines/picky_corpus.hpp"
 #include "baselines/picky_pairs.hpp"
-#include "prunedbpe/picky.hpp"
+#include "prunedbpe/baselines.hpp"
 
 namespace prunedbpe {
 

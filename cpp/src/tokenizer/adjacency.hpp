@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "prunedbpe/merger.hpp"
+#include "merges/merge_chunk.hpp"
 #include "util/hash.hpp"
 
 namespace prunedbpe {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "pretokenize/chunk_scanner.hpp"
+#include "pretokenizers/chunk_scanner.hpp"
 #include "prunedbpe/id_buffer.hpp"
 #include "tokenizer/chunk_cache.hpp"
 

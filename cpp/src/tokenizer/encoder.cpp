@@ -2,12 +2,12 @@
 // chunk are its visible ids.
 #include <stdexcept>
 
-#include "prunedbpe/merger.hpp"
+#include "merges/merge_chunk.hpp"
 #include "prunedbpe/tokenizer.hpp"
 #include "tokenizer/backtracking.hpp"
 #include "tokenizer/encode_texts.hpp"
 #include "tokenizer/expansions.hpp"
-#include "tokenizer/lane_merger.hpp"
+#include "tokenizer/simd/lane_merger.hpp"
 #include "tokenizer/workspace.hpp"
 
 namespace prunedbpe {

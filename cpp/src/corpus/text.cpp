@@ -1,0 +1,209 @@
+#include "prunedbpe/corpus.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "util/sixteen_bytes.hpp"
+#include "util/worker_team.hpp"
+
+namespace prunedbpe {
+
+namespace {
+
+using Byte = unsigned char;
+
+constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
+
+/// Are the first six of eight bytes two characters of three bytes, neither with a second byte whose range
+/// is narrower (after E0 and ED)? Nearly all Chinese and Japanese text passes, six bytes at a time.
+bool holds_two_of_three(const Byte* at) {
+    if constexpr (std::endian::native != std::endian::little) return false;
+    std::uint64_t word;
+    std::memcpy(&word, at, 8);
+    const auto is_plain = [](Byte lead) { return lead != 0xE0 && lead != 0xED; };
+    return (word & 0x0000C0C0F0C0C0F0) == 0x00008080E08080E0 && is_plain(at[0]) && is_plain(at[3]);
+}
+
+bool is_continuation(Byte byte) { return (byte & 0xC0) == 0x80; }
+
+/// Length of the character at `at` (a byte above 0x7F), or 0 when no valid one starts there.
+/// Only the second byte has a range that depends on the first: it is what rules out overlong forms
+/// (C0, C1, E0 80-9F, F0 80-8F), surrogates (ED A0-BF) and code points above U+10FFFF (F4 90-BF, F5-FF).
+std::size_t sequence_length(const Byte* at, const Byte* end) {
+    const auto left = static_cast<std::size_t>(end - at);
+    const Byte lead = at[0];
+    if (lead < 0xC2) return 0;
+    if (lead < 0xE0) return left >= 2 && is_continuation(at[1]) ? 2 : 0;
+    if (lead < 0xF0) {
+        const Byte low = lead == 0xE0 ? 0xA0 : 0x80;
+        const Byte high = lead == 0xED ? 0x9F : 0xBF;
+        return left >= 3 && at[1] >= low && at[1] <= high && is_continuation(at[2]) ? 3 : 0;
+    }
+    if (lead < 0xF5) {
+        const Byte low = lead == 0xF0 ? 0x90 : 0x80;
+        const Byte high = lead == 0xF4 ? 0x8F : 0xBF;
+        return left >= 4 && at[1] >= low && at[1] <= high && is_continuation(at[2]) &&
+                       is_continuation(at[3])
+                   ? 4
+                   : 0;
+    }
+    return 0;
+}
+
+#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
+
+/// Of the 64 bytes at `at`, those whose next byte is not in the narrower range that they demand, and those that no
+/// character begins with. Knows that the next byte is a continuation; `next` is that of the last one.
+std::uint64_t find_bad_leads(const char* at, Byte next) {
+    const auto is = [at](int byte) { return bits_of_64(at, [=](SixteenBytes bytes) { return bytes.is(byte); }); };
+    const auto from = [at](int first) { return bits_of_64(at, [=](SixteenBytes bytes) { return bytes.from(first); }); };
+    const auto next_from = [&](int first) { return from(first) >> 1 | std::uint64_t{next >= first} << 63; };
+    const std::uint64_t next_a0 = next_from(0xA0), next_90 = next_from(0x90);
+    return (is(0xE0) & ~next_a0) | (is(0xED) & next_a0) | (is(0xF0) & ~next_90) | (is(0xF4) & next_90) | is(0xC0) |
+           is(0xC1) | from(0xF5);
+}
+
+/// A place before which all is UTF-8 and at which a character begins, close to the first fault or to the end. Bytes are
+/// looked at 64 at a time: where the first bytes of characters want continuations, there and nowhere else they must be.
+std::size_t skip_valid_blocks(std::string_view text) {
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    const char* at = begin;
+    std::uint64_t owed = 0;  // the bytes at the beginning that characters of the last block go on with
+    for (; end - at >= 64; at += 64) {
+        const std::uint64_t outside = bits_of_64(at, [](SixteenBytes bytes) { return bytes.values; });
+        if ((outside | owed) == 0) continue;
+        const std::uint64_t leads = bits_of_64(at, [](SixteenBytes bytes) { return bytes.from(0xC0); });
+        const std::uint64_t leads_of_3 = bits_of_64(at, [](SixteenBytes bytes) { return bytes.from(0xE0); });
+        const std::uint64_t leads_of_4 = bits_of_64(at, [](SixteenBytes bytes) { return bytes.from(0xF0); });
+        if ((leads << 1 | leads_of_3 << 2 | leads_of_4 << 3 | owed) != (outside & ~leads)) break;
+        owed = leads >> 63 | leads_of_3 >> 62 | leads_of_4 >> 61;
+        const std::uint64_t delicate = bits_of_64(at, [](SixteenBytes bytes) {
+            const __m128i is_e0_or_f0 = _mm_or_si128(bytes.is(0xE0), bytes.is(0xF0));
+            const __m128i is_ed_or_more = _mm_or_si128(bytes.is(0xED), bytes.from(0xF4));
+            return _mm_or_si128(_mm_or_si128(is_e0_or_f0, is_ed_or_more), bytes.in(0xC0, 2));
+        });
+        if (delicate != 0 && find_bad_leads(at, end - at > 64 ? static_cast<Byte>(at[64]) : 0) != 0) break;
+    }
+    if (at > begin) {
+        do --at;
+        while (at > begin && is_continuation(static_cast<Byte>(*at)));
+    }
+    return static_cast<std::size_t>(at - begin);
+}
+
+#endif
+
+/// How many of so many threads are worth having.
+unsigned worth_sharing(std::string_view text, unsigned threads) {
+    constexpr std::size_t worth_a_thread = 1 << 20;
+    return static_cast<unsigned>(std::min<std::size_t>(threads, text.size() / worth_a_thread));
+}
+
+}  // namespace
+
+std::int64_t find_invalid_utf8(std::string_view text) {
+    const Byte* const begin = reinterpret_cast<const Byte*>(text.data());
+    const Byte* const end = begin + text.size();
+    const Byte* at = begin;
+#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
+    at += skip_valid_blocks(text);
+#endif
+    while (at < end) {
+        while (end - at >= 8) {
+            std::uint64_t word;
+            std::memcpy(&word, at, 8);
+            if ((word & high_bits) != 0) break;
+            at += 8;
+        }
+        while (at < end && *at < 0x80) ++at;
+        // Stay here for a whole run of non-ASCII text: Chinese would gain nothing from the word test.
+        while (at < end && *at >= 0x80) {
+            while (end - at >= 8 && holds_two_of_three(at)) at += 6;
+            if (at == end || *at < 0x80) break;
+            const std::size_t length = sequence_length(at, end);
+            if (length == 0) return at - begin;
+            at += length;
+        }
+    }
+    return -1;
+}
+
+std::int64_t find_invalid_utf8(std::string_view text, unsigned threads) {
+    threads = worth_sharing(text, threads);
+    if (threads < 2) return find_invalid_utf8(text);
+    WorkerTeam team(threads);
+    std::vector<std::int64_t> found(team.size(), -1);
+    // A part begins with a character, unless there are more continuation bytes than one has: then one of them is wrong.
+    const auto character_from = [&](std::size_t place) {
+        for (int i = 0; i < 3 && place < text.size() && is_continuation(static_cast<Byte>(text[place])); ++i) ++place;
+        return place;
+    };
+    team.run([&](unsigned worker) {
+        const Part part = part_of(text.size(), worker, team.size());
+        const std::size_t begin = worker == 0 ? 0 : character_from(part.begin), end = character_from(part.end);
+        const std::int64_t place = find_invalid_utf8(text.substr(begin, end - begin));
+        if (place >= 0) found[worker] = static_cast<std::int64_t>(begin) + place;
+    });
+    const auto first = std::find_if(found.begin(), found.end(), [](std::int64_t place) { return place >= 0; });
+    return first == found.end() ? -1 : *first;
+}
+
+HugeVector<DocumentSpan> split_lines(std::string_view text) {
+    HugeVector<DocumentSpan> lines;
+    std::size_t begin = 0;
+    const auto add = [&](std::size_t end) {
+        if (end > begin) lines.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)});
+    };
+    const auto add_terminated = [&](std::size_t newline) {
+        add(newline > begin && text[newline - 1] == '\r' ? newline - 1 : newline);
+        begin = newline + 1;
+    };
+    std::size_t at = 0;
+#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
+    for (; at + 64 <= text.size(); at += 64) {
+        std::uint64_t newlines = bits_of_64(text.data() + at, [](SixteenBytes bytes) { return bytes.is('\n'); });
+        for (; newlines != 0; newlines &= newlines - 1) {
+            add_terminated(at + static_cast<std::size_t>(std::countr_zero(newlines)));
+        }
+    }
+#endif
+    for (; at < text.size(); ++at) {
+        if (text[at] == '\n') add_terminated(at);
+    }
+    add(text.size());
+    return lines;
+}
+
+HugeVector<DocumentSpan> split_lines(std::string_view text, unsigned threads) {
+    threads = worth_sharing(text, threads);
+    if (threads < 2) return split_lines(text);
+    WorkerTeam team(threads);
+    std::vector<HugeVector<DocumentSpan>> parts(team.size());
+    const auto line_from = [&](std::size_t place) {
+        if (place == 0) return place;
+        const std::size_t newline = text.find('\n', place - 1);
+        return newline == std::string_view::npos ? text.size() : newline + 1;
+    };
+    team.run([&](unsigned worker) {
+        const Part part = part_of(text.size(), worker, team.size());
+        const std::size_t begin = line_from(part.begin), end = line_from(part.end);
+        parts[worker] = split_lines(text.substr(begin, end - begin));
+        for (DocumentSpan& line : parts[worker]) {
+            line.begin += static_cast<std::int64_t>(begin);
+            line.end += static_cast<std::int64_t>(begin);
+        }
+    });
+    std::vector<std::size_t> ends;  // of the parts
+    for (const auto& part : parts) ends.push_back((ends.empty() ? 0 : ends.back()) + part.size());
+    HugeVector<DocumentSpan> lines(ends.back());
+    team.run([&](unsigned worker) {
+        const auto end = lines.begin() + static_cast<std::ptrdiff_t>(ends[worker]);
+        std::copy_backward(parts[worker].begin(), parts[worker].end(), end);
+        parts[worker] = {};
+    });
+    return lines;
+}
+
+}  // namespace prunedbpe

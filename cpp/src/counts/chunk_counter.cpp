@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+
+#include "counts/chunk_pipeline.hpp"
+#include "counts/reduce_tables.hpp"
+#include "pretokenizers/chunk_scanner.hpp"
+#include "prunedbpe/counts.hpp"
+#include "util/worker_team.hpp"
+
+namespace prunedbpe {
+namespace {
+
+/// About how much text a worker takes at a time: some text takes longer than other text of the same length, and a core may
+/// be slower than another. Not of the first batch, of which each takes one part: neighbours are alike, and the tables of
+/// workers who have read everywhere have more chunks, all of which are new at first.
+constexpr std::size_t piece_bytes = 1 << 19;
+
+}  // namespace
+
+std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts) {
+    std::int64_t last_position = -1;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts.offsets[i] >= counts.offsets[i + 1]) return WrongRow{i, "chunk length"};
+        if (counts.counts[i] < 1) return WrongRow{i, "count"};
+        if (counts.first_positions[i] <= last_position) return WrongRow{i, "first_position"};
+        last_position = counts.first_positions[i];
+    }
+    return std::nullopt;
+}
+
+std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts) {
+    std::vector<std::int64_t> totals(byte_count);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        for (const char byte : counts.chunk(i)) totals[static_cast<unsigned char>(byte)] += counts.counts[i];
+    }
+    return totals;
+}
+
+struct ChunkCounter::Workers {
+    explicit Workers(unsigned threads) : team(threads), tables(team.size()) {}
+    WorkerTeam team;
+    std::vector<ChunkTable> tables;  // one for each worker
+};
+
+ChunkCounter::ChunkCounter(unsigned threads) : workers_(std::make_unique<Workers>(threads)) {}
+ChunkCounter::~ChunkCounter() = default;
+
+void ChunkCounter::add_documents(NextChunk next, std::string_view text,
+                                 std::span<const DocumentSpan> documents) {
+    // A piece is the documents that begin in a part of the text, and their position in the corpus.
+    struct Piece {
+        std::span<const DocumentSpan> documents;
+        std::int64_t position;
+    };
+    std::vector<Piece> pieces;
+    const auto text_end = static_cast<std::int64_t>(text.size());
+    const unsigned workers = workers_->team.size();
+    const std::size_t many = position_ == 0 || workers == 1 ? 1 : text.size() / piece_bytes;
+    const auto count = static_cast<unsigned>(std::max<std::size_t>(many, workers));
+    for (unsigned piece = 0; piece < count; ++piece) {
+        const auto part_end = static_cast<std::int64_t>(part_of(text.size(), piece, count).end);
+        const auto last = piece + 1 == count
+                              ? documents.end()
+                              : std::lower_bound(documents.begin(), documents.end(), part_end,
+                                                 [](const DocumentSpan& d, std::int64_t at) { return d.begin < at; });
+        pieces.push_back({{documents.begin(), last}, position_});
+        for (const DocumentSpan& document : pieces.back().documents) {
+            if (document.begin < 0 || document.begin > document.end || document.end > text_end) {
+                throw std::out_of_range("a document reaches beyond the text");
+            }
+            position_ += document.end - document.begin;
+        }
+        documents = {last, documents.end()};
+    }
+    std::atomic<std::size_t> next_piece{0};
+    workers_->team.run([&](unsigned worker) {
+        ChunkPipeline pipeline(workers_->tables[worker]);
+        with_scanner(next, [&]<NextChunk next_chunk>() {
+            // Every worker takes later and later ones, so its table stays in the order of first positions.
+            for (std::size_t piece; (piece = next_piece.fetch_add(1)) < pieces.size();) {
+                std::int64_t position = pieces[piece].position;
+                for (const DocumentSpan& document : pieces[piece].documents) {
+                    const char* const begin = text.data() + document.begin;
+                    const char* const end = text.data() + document.end;
+                    ChunkScanner<next_chunk> scanner(end);
+                    for (const char* at = begin; at < end;) {
+                        scanner.next(at).for_each_end([&](const char* stop) {
+                            const std::string_view chunk(at, static_cast<std::size_t>(stop - at));
+                            pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position + (at - begin));
+                            at = stop;
+                        });
+                    }
+                    position += document.end - document.begin;
+                }
+            }
+        });
+        pipeline.flush();
+    });
+}
+
+void ChunkCounter::add_chunks(std::string_view text, std::span<const std::int64_t> ends) {
+    ChunkPipeline pipeline(workers_->tables[0]);
+    std::int64_t begin = 0;
+    for (const std::int64_t end : ends) {
+        const std::string_view chunk =
+            text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position_ + begin);
+        begin = end;
+    }
+    pipeline.flush();
+    position_ += begin;
+}
+
+void ChunkCounter::add_counts(const ChunkCountsView& part, std::int64_t shift) {
+    ChunkPipeline pipeline(workers_->tables[0]);
+    const char* const end = reinterpret_cast<const char*>(part.bytes.data()) + part.bytes.size();
+    for (std::size_t i = 0; i < part.size(); ++i) {
+        pipeline.add(make_chunk_key(part.chunk(i), end), part.counts[i], part.first_positions[i] + shift);
+    }
+    pipeline.flush();
+}
+
+ChunkCounts ChunkCounter::finish() {
+    position_ = 0;
+    return reduce_tables(workers_->tables, workers_->team);
+}
+
+}  // namespace prunedbpe

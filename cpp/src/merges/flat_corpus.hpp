@@ -1,0 +1,115 @@
+// All unique chunks as one flat array of slots, a slot per byte.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "prunedbpe/counts.hpp"
+#include "prunedbpe/types.hpp"
+#include "prunedbpe/huge_array.hpp"
+#include "util/worker_team.hpp"
+
+namespace prunedbpe {
+
+/// A position is the slot of a token's first byte.
+using Position = std::uint32_t;
+
+/// A token writes its rank into the first and the last slot of its span; the slots between hold
+/// `interior`, and a `boundary` slot stands before, between and after the chunks. So the token that
+/// starts at p is slot[p], the next one starts at p + length, and the one before ends at p - 1 and
+/// starts `length` slots before p: neighbours in O(1), without links and without moving memory.
+///
+/// The high ten bits of a token's slots hold the count of its chunk if it is below 1024, else 0. Nearly
+/// all unique chunks are that rare, and for those the weight of an occurrence costs no look-up of its chunk.
+class FlatCorpus {
+public:
+    static constexpr unsigned rank_bits = 22;
+    static constexpr std::uint32_t rank_mask = (1u << rank_bits) - 1;
+    static constexpr std::uint32_t boundary = rank_mask;
+    static constexpr std::uint32_t interior = rank_mask - 1;
+
+    /// Chunks of one byte hold no pair and are left out.
+    FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> merges, WorkerTeam& team);
+
+    std::uint32_t rank_at(Position at) const { return slots_[at] & rank_mask; }
+    std::uint32_t length(std::uint32_t rank) const { return lengths_[rank]; }
+    const std::uint32_t* slot(Position at) const { return slots_.get() + at; }
+
+    /// Rank of the token after the one of `rank` at `at`, or `boundary`.
+    std::uint32_t right_of(Position at, std::uint32_t rank) const { return rank_at(at + lengths_[rank]); }
+    /// Rank of the token that ends just before `at`, or `boundary`.
+    std::uint32_t left_of(Position at) const { return rank_at(at - 1); }
+
+    /// Does the pair (left, right) stand at `at`?
+    bool holds(Position at, std::uint32_t left, std::uint32_t right) const {
+        return rank_at(at) == left && right_of(at, left) == right;
+    }
+
+    /// Makes the pair at `at` one token. Writers of different chunks do not touch the same slots.
+    void replace(Position at, std::uint32_t left, std::uint32_t right, std::uint32_t merged) {
+        const std::uint32_t middle = at + lengths_[left], last = middle + lengths_[right] - 1;
+        const std::uint32_t slot = (slots_[at] & ~rank_mask) | merged;
+        slots_[middle - 1] = interior;
+        slots_[middle] = interior;
+        slots_[at] = slot;
+        slots_[last] = slot;
+    }
+
+    /// Tells the corpus how long the next rank is.
+    void add_rank(std::uint32_t left, std::uint32_t right);
+    std::uint32_t rank_count() const { return static_cast<std::uint32_t>(lengths_.size()); }
+
+    /// One slot for each byte of the chunks, and the boundaries.
+    std::size_t slot_count() const { return slot_count_; }
+    std::size_t chunk_count() const { return chunks_.size(); }
+    Position chunk_begin(std::size_t chunk) const { return chunk == 0 ? 1 : chunks_[chunk - 1].end + 1; }
+    Position chunk_end(std::size_t chunk) const { return chunks_[chunk].end; }
+    std::int64_t chunk_weight(std::size_t chunk) const {
+        const std::uint32_t count = chunks_[chunk].count;
+        return count != wide ? count : wide_count(chunk);
+    }
+    /// Weight of the token at a position if its slot tells, else 0.
+    std::uint32_t small_weight_at(Position at) const { return slots_[at] >> rank_bits; }
+    /// The chunk that holds a position: one look at the block's first chunk, then a few steps.
+    std::size_t chunk_at(Position at) const {
+        std::size_t chunk = block_first_chunk_[at >> block_bits];
+        while (chunks_[chunk].end <= at) ++chunk;
+        return chunk;
+    }
+
+    /// A worker's run of whole chunks: the parts are nearly equal in bytes.
+    Part chunk_part(unsigned worker, unsigned workers) const {
+        const Part slots = part_of(slot_count_ - 1, worker, workers);
+        return {first_chunk_from(slots.begin), first_chunk_from(slots.end)};
+    }
+
+    std::size_t memory() const;
+
+private:
+    static constexpr unsigned block_bits = 6;
+    static constexpr std::uint32_t wide = 0xFFFFFFFF;  // the count is in wide_counts_
+
+    // End and count side by side: a weight costs one cache line. Counts that do not fit are rare.
+    struct Chunk {
+        Position end;
+        std::uint32_t count;
+    };
+    struct WideCount {
+        std::size_t chunk;
+        std::int64_t count;
+    };
+
+    std::int64_t wide_count(std::size_t chunk) const;
+    /// The first chunk that ends after slot `at`, or the number of chunks.
+    std::size_t first_chunk_from(std::size_t at) const;
+
+    HugeArray<std::uint32_t> slots_;
+    std::size_t slot_count_ = 0;
+    std::vector<std::uint32_t> lengths_;  // by rank, in bytes
+    HugeVector<Chunk> chunks_;
+    std::vector<WideCount> wide_counts_;  // in order of chunk
+    HugeVector<std::uint32_t> block_first_chunk_;
+};
+
+}  // namespace prunedbpe

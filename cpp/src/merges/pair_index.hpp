@@ -1,0 +1,82 @@
+// All pairs of the corpus with their occurrences, and which of them is merged next.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "merges/flat_corpus.hpp"
+#include "merges/pair_counter.hpp"
+#include "merges/pair_shard.hpp"
+#include "util/worker_team.hpp"
+
+namespace prunedbpe {
+
+/// A pair below this frequency is never merged.
+inline constexpr std::int64_t least_frequency = 2;
+
+/// Most pairs are rare and will not be merged for a long time, if ever. The index holds only those
+/// whose frequency is at least its floor. Frequencies only fall, and a pair that is new is counted
+/// when it appears, so no pair can come up to the floor from below: what is left out cannot be the
+/// best. When no pair of the index is left, the corpus is read again and indexed down to a lower floor.
+///
+/// The pairs are dealt out to shards, one for each worker. Which shard holds a pair decides who keeps
+/// it up to date and nothing else: the order of merging is total, and the best pair is the best of the
+/// shards' best.
+class PairIndex {
+public:
+    /// Indexes the corpus as it stands; down to the least frequency at once if it has fewer slots than
+    /// `whole_below`, because reading again would cost more than it saves. Every shard keeps `ready_count` pairs ready.
+    PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below, std::size_t ready_count);
+
+    /// The shard whose front is merged next, or nullptr when no pair is frequent enough. Every shard's
+    /// `find_best` must have been called since its last change.
+    PairShard* best_shard();
+    /// The shard whose front is merged after those that were taken; nullptr if that is not known yet.
+    PairShard* next_shard();
+    /// After a merge, before `find_best`: chooses how far the bins of the queues are open, further if few pairs are left in
+    /// those that are. `find_best` opens them, in all shards at the same time: none waits while another one sorts.
+    void choose_open_bins();
+    /// After a merge, for each shard.
+    void find_best(unsigned shard) { shards_[shard].find_best(corpus_, ready_count_, open_from_); }
+
+    unsigned shard_of(std::uint64_t key) const {
+        // The pairs of one token with its neighbours must not all meet in one shard.
+        const auto mixed = static_cast<std::uint32_t>((key >> 32) + key) * 0x9E3779B1u;
+        return static_cast<unsigned>(std::uint64_t{mixed} * shards_.size() >> 32);
+    }
+    PairShard& shard(unsigned index) { return shards_[index]; }
+    /// Pairs below are not in the index.
+    std::int64_t floor() const { return floor_; }
+
+    std::size_t memory() const;
+
+private:
+    /// About how many pairs of a shard are worth having room for; more will do too.
+    std::size_t expected_pairs() const {
+        return std::min<std::size_t>(corpus_.slot_count() / 8, std::size_t{1} << 18) / shards_.size();
+    }
+    /// Empties all shards.
+    void restart();
+    /// Indexes a corpus of bytes.
+    void index_byte_pairs();
+    /// Starts over with a lower floor.
+    void index_below();
+    /// Indexes a corpus of any tokens; a sketch of all pairs tells first which may reach the floor.
+    void index_any_pairs();
+    PairSketch sketch_pairs() const;
+    /// Makes pairs of what the workers counted, and tells them where to write the occurrences.
+    template <class Counter>
+    void keep_frequent(std::vector<Counter>& counters);
+    /// Queues the pairs whose lists were filled.
+    void queue_counted();
+    Part chunks_of(unsigned worker) const { return corpus_.chunk_part(worker, team_.size()); }
+
+    const FlatCorpus& corpus_;
+    WorkerTeam& team_;
+    std::size_t ready_count_;
+    std::int64_t floor_ = 0;                        // 0: not chosen yet
+    std::size_t open_from_ = PairQueue::bin_count;  // bins of the shards' queues
+    std::vector<PairShard> shards_;
+};
+
+}  // namespace prunedbpe

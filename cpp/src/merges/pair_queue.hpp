@@ -1,0 +1,108 @@
+// Which pairs merge next: those of about the highest frequency in order, all others in bins.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "merges/pair_order.hpp"
+#include "prunedbpe/huge_array.hpp"
+
+namespace prunedbpe {
+
+/// The highest frequency only falls, most pairs are rare, and many die before it is their turn. So a pair waits in a bin
+/// of pairs of similar frequency, at no cost, until the bins above it are opened. Then the pairs of its bin are put in
+/// order: sorted, which takes less time than a heap. The few that come later are a heap of their own, a small one.
+class PairQueue {
+public:
+    /// Eight bins for each power of two, and one for each frequency below 16.
+    static constexpr unsigned step_bits = 3;
+    static constexpr std::size_t bin_count = 64 << step_bits;
+
+    /// No pair is left in it; all bins are closed.
+    void restart() { open_from_ = bin_count; }
+
+    void push(const QueueEntry& entry) {
+        if (!is_near(entry.frequency)) {
+            bins_[bin_of(entry.frequency)].push_back(entry);
+            ++far_count_;
+            return;
+        }
+        newer_.push_back(entry);
+        std::push_heap(newer_.begin(), newer_.end(), merges_after);
+    }
+
+    /// Are pairs of this frequency in order, and not in a closed bin?
+    bool is_near(std::int64_t frequency) const { return bin_of(frequency) >= open_from_; }
+    bool has_near() const { return near_count() > 0; }
+    std::size_t near_count() const { return sorted_.size() + newer_.size(); }
+    std::size_t far_count() const { return far_count_; }
+    std::size_t bin_size(std::size_t bin) const { return bins_[bin].size(); }
+
+    /// Opens all bins from `bin` on, and puts their pairs in order. `correct` changes an entry that is out of date and tells
+    /// whether it stays; it may push. `prefetch` is told of an entry some time before.
+    template <class Correct, class Prefetch>
+    void open_from(std::size_t bin, Correct&& correct, Prefetch&& prefetch) {
+        constexpr std::size_t ahead = 8;
+        std::vector<QueueEntry> opened;
+        const std::size_t end = std::exchange(open_from_, std::min(bin, open_from_));
+        for (std::size_t next = end; next-- > open_from_;) {
+            const Bin entries = std::exchange(bins_[next], {});
+            far_count_ -= entries.size();
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+                if (i + ahead < entries.size()) prefetch(entries[i + ahead]);
+                QueueEntry entry = entries[i];
+                if (correct(entry)) opened.push_back(entry);
+            }
+        }
+        if (opened.empty()) return;
+        std::sort(opened.begin(), opened.end(), merges_after);
+        opened.insert(opened.end(), sorted_.begin(), sorted_.end());  // from bins above, so these merge before
+        sorted_ = std::move(opened);
+    }
+
+    /// The first of those in order, of which there must be one.
+    const QueueEntry& front() const { return newer_is_first() ? newer_.front() : sorted_.back(); }
+    QueueEntry pop() {
+        const QueueEntry entry = front();
+        if (newer_is_first()) {
+            std::pop_heap(newer_.begin(), newer_.end(), merges_after);
+            newer_.pop_back();
+        } else {
+            sorted_.pop_back();
+        }
+        return entry;
+    }
+
+    std::size_t memory() const {
+        std::size_t entries = sorted_.capacity() + newer_.capacity();
+        for (const Bin& bin : bins_) entries += bin.capacity();
+        return entries * sizeof(QueueEntry);
+    }
+
+private:
+    using Bin = HugeVector<QueueEntry>;
+
+    static std::size_t bin_of(std::int64_t frequency) {
+        const auto value = static_cast<std::uint64_t>(frequency);
+        const auto shift = static_cast<unsigned>(std::bit_width(value | 1 << step_bits)) - 1 - step_bits;
+        return (shift << step_bits) + (value >> shift);
+    }
+
+    static constexpr auto merges_after = [](const QueueEntry& a, const QueueEntry& b) { return merges_before(b, a); };
+    bool newer_is_first() const {
+        return sorted_.empty() || (!newer_.empty() && merges_before(newer_.front(), sorted_.back()));
+    }
+
+    std::array<Bin, bin_count> bins_;  // those that are open are empty
+    std::size_t open_from_ = bin_count;
+    std::size_t far_count_ = 0;       // how many are in bins
+    std::vector<QueueEntry> sorted_;  // the first one at the end
+    std::vector<QueueEntry> newer_;   // a heap
+};
+
+}  // namespace prunedbpe

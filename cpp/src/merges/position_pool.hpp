@@ -1,0 +1,114 @@
+// Memory for the occurrence lists: many small ones that come and go, a few huge ones.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <vector>
+
+#include "merges/flat_corpus.hpp"
+#include "prunedbpe/huge_array.hpp"
+
+namespace prunedbpe {
+
+/// Lists are cut from slabs by size class, four classes for each power of two, and freed lists are
+/// used again; a general allocator would spend as much on its own headers as on a typical list. Lists
+/// too large for a slab have memory of their own. Learning frees them early and then needs smaller ones,
+/// which are cut from them: memory from the system would have to be cleared first.
+class PositionPool {
+public:
+    PositionPool() = default;
+    PositionPool(const PositionPool&) = delete;
+    PositionPool& operator=(const PositionPool&) = delete;
+
+    /// Takes memory for lists of so many positions at once.
+    void reserve(std::size_t positions) {
+        positions = std::min<std::size_t>(positions + positions / 16, largest_block);
+        if (positions > largest_pooled) spare_.emplace(static_cast<std::uint32_t>(positions), take_block(positions));
+    }
+
+    Position* allocate(std::uint32_t count) {
+        if (count > largest_pooled) return allocate_large(count);
+        const SizeClass size_class = class_of(count);
+        if (Position* list = free_[size_class.index]; list != nullptr) {
+            std::memcpy(&free_[size_class.index], list, sizeof(Position*));
+            return list;
+        }
+        if (slab_left_ < size_class.capacity) start_slab();
+        slab_left_ -= size_class.capacity;
+        return slab_ + slab_left_;
+    }
+
+    void release(Position* list, std::uint32_t count) {
+        if (count > largest_pooled) {
+            spare_.emplace(count, list);
+            return;
+        }
+        // A free list is a chain through the lists' own first eight bytes.
+        const SizeClass size_class = class_of(count);
+        std::memcpy(list, &free_[size_class.index], sizeof(Position*));
+        free_[size_class.index] = list;
+    }
+
+    /// Frees the memory of all lists.
+    void clear() {
+        free_.fill(nullptr);
+        spare_.clear();
+        blocks_.clear();
+        slab_left_ = 0;
+        size_ = 0;
+    }
+
+    std::size_t memory() const { return size_ * sizeof(Position); }
+
+private:
+    static constexpr std::uint32_t slab_size = 1 << 19;
+    static constexpr std::size_t largest_block = 0xFFFFFFFF;
+    static constexpr std::uint32_t largest_pooled = 1 << 14;
+
+    struct SizeClass {
+        std::uint32_t index;
+        std::uint32_t capacity;
+    };
+
+    /// Capacities 2, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...: at most a quarter is wasted.
+    static SizeClass class_of(std::uint32_t count) {
+        if (count <= 4) return count <= 2 ? SizeClass{0, 2} : SizeClass{1, 4};
+        const auto power = static_cast<std::uint32_t>(std::bit_width(count - 1)) - 3;  // of a quarter step
+        const std::uint32_t steps = ((count - 1) >> power) + 1;                        // 5 to 8
+        return {2 + power * 4 + steps - 5, steps << power};
+    }
+
+    /// From the smallest spare list that is large enough; what is left of it stays spare, unless it is little.
+    Position* allocate_large(std::uint32_t count) {
+        const auto found = spare_.lower_bound(count);
+        if (found == spare_.end()) return take_block(count);
+        const auto [size, list] = *found;
+        spare_.erase(found);
+        if (size - count > largest_pooled) spare_.emplace(size - count, list + count);
+        return list;
+    }
+
+    void start_slab() {
+        slab_left_ = spare_.empty() ? slab_size : std::min(slab_size, std::prev(spare_.end())->first);
+        slab_ = allocate_large(slab_left_);
+    }
+
+    Position* take_block(std::size_t size) {
+        blocks_.push_back(make_huge_array<Position>(size));
+        size_ += size;
+        return blocks_.back().get();
+    }
+
+    std::array<Position*, 64> free_{};
+    std::multimap<std::uint32_t, Position*> spare_;  // by size, each larger than any list of a slab
+    Position* slab_ = nullptr;
+    std::uint32_t slab_left_ = 0;  // lists are cut from its end
+    std::vector<HugeArray<Position>> blocks_;
+    std::size_t size_ = 0;  // of all blocks
+};
+
+}  // namespace prunedbpe

@@ -1,0 +1,47 @@
+// "cl100k":
+//     '(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+
+//     |\s++$|\s*[\r\n]|\s+(?!\S)|\s
+//
+// That is the form in use. An older published one lacks `\s++$` and cuts white space at the end of a
+// text behind its last line break; in all other places the two are the same.
+#pragma once
+
+#include "pretokenizers/ascii_letters.hpp"
+#include "pretokenizers/regex_parts.hpp"
+
+namespace prunedbpe {
+
+inline const char* next_cl100k(const char* begin, const char* end) {
+    // Most chunks of most texts: letters, maybe behind a space.
+    const char* const word = begin + (*begin == ' ');
+    if (end - word >= letter_step) {
+        if (const int letters = leading_ascii_letters(word)) {
+            const char* const stop = word + letters;
+            return letters < letter_step && static_cast<signed char>(*stop) >= 0 ? stop : skip_letters(stop, end);
+        }
+    }
+    if (const int size = contraction_size<true>(begin, end)) return begin + size;
+
+    const Character first = read_character(begin, end);
+    if (first.flags & flag::letter) return skip_letters(first.next, end);
+    if (first.flags & flag::number) return up_to_two_more_numbers(first.next, end);
+    const bool is_break = *begin == '\r' || *begin == '\n';
+    if (!is_break && (flags_at(first.next, end) & flag::letter)) {
+        return skip_letters(first.next, end);
+    }
+
+    constexpr Flags not_other = flag::white_space | flag::letter | flag::number;
+    const char* const start = *begin == ' ' ? begin + 1 : begin;
+    if (start < end && !(flags_at(start, end) & not_other)) {
+        const char* at = skip_until(start, end, not_other);
+        while (is_at(at, end, '\r') || is_at(at, end, '\n')) ++at;
+        return at;
+    }
+
+    const WhiteSpaceRun run = read_white_space(begin, end);
+    if (run.end == end) return end;
+    if (run.behind_last_break) return run.behind_last_break;
+    return white_space_end(begin, run, end);
+}
+
+}  // namespace prunedbpe

@@ -1,0 +1,28 @@
+#include <string_view>
+
+#include "prunedbpe/pretokenizers.hpp"
+#include "pretokenizers/scanners.hpp"
+#include "pretokenizers/unicode_tables.hpp"
+
+namespace prunedbpe {
+
+NextChunk find_pretokenizer(std::string_view name) {
+    if (name == "paper") return next_paper;
+    if (name == "reference") return next_reference;
+    if (name == "gpt2") return next_gpt2;
+    if (name == "cl100k") return next_cl100k;
+    if (name == "o200k") return next_o200k;
+    if (name == "none") return next_none;
+    return nullptr;
+}
+
+std::vector<std::uint16_t> code_point_flags() {
+    constexpr std::size_t code_points = 0x110000;
+    std::vector<std::uint16_t> flags(code_points);
+    for (std::size_t i = 0; i < code_points; ++i) {
+        flags[i] = block_flags[static_cast<std::size_t>(block_index[i >> 8]) << 8 | (i & 0xFF)];
+    }
+    return flags;
+}
+
+}  // namespace prunedbpe

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check.hpp"
+#include "counts/chunk_table.hpp"
+#include "prunedbpe/counts.hpp"
+
+using namespace prunedbpe;
+
+namespace {
+
+struct Row {
+    std::string chunk;
+    std::int64_t count;
+    std::int64_t first_position;
+    bool operator==(const Row&) const = default;
+};
+
+std::vector<Row> rows(const ChunkCounts& counts) {
+    const ChunkCountsView view{counts.bytes, counts.offsets, counts.counts, counts.first_positions};
+    std::vector<Row> result;
+    for (std::size_t i = 0; i < view.size(); ++i) {
+        result.push_back({std::string(view.chunk(i)), view.counts[i], view.first_positions[i]});
+    }
+    return result;
+}
+
+struct Batch {
+    std::string text;
+    std::vector<DocumentSpan> documents;
+};
+
+Batch random_batch(check::Random& random, std::size_t documents) {
+    Batch batch;
+    for (std::size_t i = 0; i < documents; ++i) {
+        batch.text += "?";  // between documents: belongs to none
+        const auto begin = static_cast<std::int64_t>(batch.text.size());
+        for (std::size_t words = random.below(6); words > 0; --words) batch.text += random.word("ab ", 9);
+        batch.documents.push_back({begin, static_cast<std::int64_t>(batch.text.size())});
+    }
+    return batch;
+}
+
+std::vector<Row> plain_count(NextChunk next, const std::vector<Batch>& batches) {
+    std::map<std::string, std::size_t> places;
+    std::vector<Row> result;
+    std::int64_t position = 0;
+    for (const Batch& batch : batches) {
+        for (const DocumentSpan& document : batch.documents) {
+            const auto text = std::string_view(batch.text).substr(
+                static_cast<std::size_t>(document.begin), static_cast<std::size_t>(document.end - document.begin));
+            for_each_chunk(next, text, [&](std::string_view chunk) {
+                const auto [found, added] = places.try_emplace(std::string(chunk), result.size());
+                if (added) result.push_back({std::string(chunk), 0, position});
+                ++result[found->second].count;
+                position += static_cast<std::int64_t>(chunk.size());
+            });
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+CASE("chunk table: against a map, while it grows") {
+    check::Random random(1);
+    ChunkTable table;
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> expected;
+    for (std::int64_t i = 0; i < 30000; ++i) {
+        // Short and long keys, with the zeros that pad short ones, some with readable bytes behind.
+        const std::string chunk = random.word(std::string("ab\0\xff", 4), 40);
+        const std::string behind(random.below(2) == 0 ? 0 : random.below(20), 'x');
+        const auto memory = std::make_unique<char[]>(chunk.size() + behind.size());
+        std::copy(behind.begin(), behind.end(), std::copy(chunk.begin(), chunk.end(), memory.get()));
+        const auto position = static_cast<std::int64_t>(random.below(1000000));
+        const auto count = static_cast<std::int64_t>(1 + random.below(3)) << random.below(40);
+        table.add(make_chunk_key({memory.get(), chunk.size()}, memory.get() + chunk.size() + behind.size()), count,
+                  position);
+        const auto [found, added] = expected.try_emplace(chunk, 0, position);
+        found->second.first += count;
+        found->second.second = std::min(found->second.second, position);
+    }
+    CHECK_EQUAL(table.size(), expected.size());
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const auto& [count, position] = expected.at(std::string(table[i].key()));
+        CHECK_EQUAL(table[i].count, count);
+        CHECK_EQUAL(table.first_position(i), position);
+    }
+    CHECK(!table.is_ordered());
+}
+
+CASE("chunk table: knows whether it is in order") {
+    ChunkTable table;
+    const std::string very_long(1 << 17, 'x');
+    const auto add = [&](std::string_view chunk, std::int64_t position) {
+        table.add(make_chunk_key(chunk, chunk.data() + chunk.size()), 1, position);
+    };
+    add("ab", 0);
+    add(very_long, 2);  // longer than half a block of the arena
+    add("ab", 7);
+    add("c", 9);
+    CHECK(table.is_ordered());
+    CHECK_EQUAL(table[1].key(), std::string_view(very_long));
+    add("c", 8);  // lower, but still behind the others: called unordered, which is safe
+    add("ab", 3);
+    CHECK_EQUAL(table.first_position(0), 0);
+    CHECK_EQUAL(table.first_position(2), 8);
+    CHECK(!table.is_ordered());
+}
+
+CASE("counting: the same for any number of threads and batches") {
+    const NextChunk next = find_pretokenizer("paper");
+    check::Random random(2);
+    for (int round = 0; round < 30; ++round) {
+        std::vector<Batch> batches;
+        for (std::size_t i = random.below(4); i > 0; --i) batches.push_back(random_batch(random, random.below(20)));
+        const std::vector<Row> expected = plain_count(next, batches);
+        for (const unsigned threads : {1u, 2u, 7u}) {
+            ChunkCounter counter(threads);
+            for (const Batch& batch : batches) counter.add_documents(next, batch.text, batch.documents);
+            CHECK_EQUAL(rows(counter.finish()), expected);
+            CHECK_EQUAL(counter.position(), 0);  // and is empty again
+            CHECK(rows(counter.finish()).empty());
+        }
+    }
+}
+
+CASE("counting: tables of parts make the table of the whole") {
+    const NextChunk next = find_pretokenizer("gpt2");
+    check::Random random(3);
+    for (int round = 0; round < 30; ++round) {
+        const std::vector<Batch> batches{random_batch(random, 9), random_batch(random, 0), random_batch(random, 5)};
+        ChunkCounter whole(1);
+        std::int64_t shift = 0;
+        for (const Batch& batch : batches) {
+            ChunkCounter part(2);
+            part.add_documents(next, batch.text, batch.documents);
+            const std::int64_t bytes = part.position();
+            const ChunkCounts counts = part.finish();
+            whole.add_counts({counts.bytes, counts.offsets, counts.counts, counts.first_positions}, shift);
+            shift += bytes;
+        }
+        CHECK_EQUAL(rows(whole.finish()), plain_count(next, batches));
+    }
+}
+
+CASE("counting: chunks cut by somebody else") {
+    ChunkCounter counter(2);
+    const std::vector<std::int64_t> ends{2, 3, 5};
+    counter.add_chunks("abcab", ends);
+    counter.add_chunks("abcab", ends);
+    counter.add_chunks("", {});
+    CHECK_EQUAL(counter.position(), 10);
+    CHECK_EQUAL(rows(counter.finish()), (std::vector<Row>{{"ab", 4, 0}, {"c", 2, 2}}));
+}
+
+CASE("counting: a document outside its batch is an error, not a crash") {
+    ChunkCounter counter(2);
+    const std::vector<DocumentSpan> documents{{90, 95}};
+    CHECK_THROWS(counter.add_documents(find_pretokenizer("none"), "abc", documents), std::out_of_range);
+}
