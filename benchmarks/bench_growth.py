@@ -89,7 +89,7 @@ def cut_text(texts: list[Path], size: int, path: Path) -> bool:
 def train_child(task: Row) -> Row:
     import prunedbpe
     from prunedbpe.corpus import Corpus
-    from prunedbpe.learn import Learner
+    from prunedbpe.merges import Learner
 
     parts: Row = {}
 

@@ -135,7 +135,7 @@ def learn_child(task: Row) -> Row:
 
 def shortest_child(task: Row) -> Row:
     import prunedbpe
-    from prunedbpe.shortest import ShortestSegmenter
+    from prunedbpe.tokenizer.shortest import ShortestSegmenter
 
     on_one_core()
     tokenizer = load(task)

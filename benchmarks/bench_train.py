@@ -113,20 +113,17 @@ def whole_child(task: Row) -> Row:
     def run() -> float:
         import prunedbpe
         from prunedbpe.corpus import Corpus
-        from prunedbpe.pruning import tokenizer_of
-        from prunedbpe.train import extend_by_learning
         from prunedbpe.types import DEFAULT_SPECIAL_TOKENS
 
-        special = DEFAULT_SPECIAL_TOKENS
-        vocab_size = BYTES + task["merges"] + len(special)
+        vocab_size = BYTES + task["merges"] + len(DEFAULT_SPECIAL_TOKENS)
         counts = prunedbpe.count(Corpus(task["path"]), pretokenizer="gpt2")
-        extend = extend_by_learning(counts, None)
+        learner = prunedbpe.Learner(counts)
         with tempfile.TemporaryDirectory() as folder:
-            standard = tokenizer_of(extend, vocab_size, threshold=0, special_tokens=special)
+            standard = prunedbpe.prune(learner, vocab_size, threshold=0)
             standard.save(f"{folder}/standard")
             begun = time.perf_counter()
             if task["name"] == WHOLE_RUNS[1]:
-                pruned = tokenizer_of(extend, vocab_size, threshold="40%", special_tokens=special)
+                pruned = prunedbpe.prune(learner, vocab_size, threshold="40%")
                 pruned.save(f"{folder}/pruned")
             return time.perf_counter() - begun
 
@@ -185,7 +182,7 @@ def learned_pairs(learned: Learned) -> list[tuple[bytes, bytes]] | None:
 
 
 def merges_from(pairs: list[tuple[bytes, bytes]], like: Any) -> Any:
-    from prunedbpe.learn import MergeTable
+    from prunedbpe.merges import MergeTable
     from prunedbpe.records import replace
 
     rank = {bytes([byte]): byte for byte in range(BYTES)}

@@ -36,8 +36,8 @@ def _make(texts: Sequence[Path], folder: Path) -> None:
     """One learning run; Standard for all, and pruned to the same size for ourselves."""
     import prunedbpe
     from prunedbpe.corpus import Corpus
-    from prunedbpe.export.huggingface import write_huggingface
-    from prunedbpe.export.tiktoken import write_tiktoken
+    from prunedbpe.exchange.huggingface_export import write_huggingface
+    from prunedbpe.exchange.tiktoken_export import write_tiktoken
 
     files = Files(folder)
     corpus = Corpus([str(text) for text in texts])

@@ -11,7 +11,7 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 import prunedbpe
-from prunedbpe.audit import audit, reallocate_slots
+from prunedbpe.analysis.auditing import audit, reallocate_slots
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ from rich.markup import escape
 from rich.table import Table
 
 import prunedbpe
-from prunedbpe.export.paper import token_repr
-from prunedbpe.progress import default_progress
+from prunedbpe.vocabulary.vocabulary_files import token_repr
+from prunedbpe._support.progress import default_progress
 from prunedbpe.visibility.exposure import exposure
 
 OUTPUT = Path("demo-output")

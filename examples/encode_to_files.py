@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 import prunedbpe
-from prunedbpe.columns import encode_to_arrow
-from prunedbpe.encoding_files import encode_corpus, open_encoded
+from prunedbpe.encoded.columns import encode_to_arrow
+from prunedbpe.encoded.encoded_files import encode_corpus, open_encoded
 
 
 def main() -> None:

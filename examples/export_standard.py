@@ -12,8 +12,8 @@ from tokenizers import Tokenizer
 
 import prunedbpe
 from prunedbpe.errors import NotExactError
-from prunedbpe.export.huggingface import write_huggingface
-from prunedbpe.export.tiktoken import to_tiktoken
+from prunedbpe.exchange.huggingface_export import write_huggingface
+from prunedbpe.exchange.tiktoken_export import to_tiktoken
 
 
 def main() -> None:

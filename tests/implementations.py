@@ -54,14 +54,12 @@ class Native:
         table = ChunkCounts.from_mapping(counts)
         given = self.merge_table(table, merges) if merges else None
         learner = Learner(table, given, threads=self.threads, split_from=SPLIT_FROM)
-        learner.reach(merge_count)
-        return learned_of(learner.merges)
+        return learned_of(learner.reach(merge_count))
 
     def merge_table(self, counts: ChunkCounts, merges: Sequence[Pair]) -> MergeTable:
         """A checkpoint after these merges, as learning them would have left it."""
         learner = Learner(counts, threads=self.threads, split_from=SPLIT_FROM)
-        learner.reach(len(merges))
-        found = learner.merges
+        found = learner.reach(len(merges))
         assert learned_of(found).merges == list(merges)
         return found
 

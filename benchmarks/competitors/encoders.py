@@ -153,7 +153,7 @@ def quicktok(files: Files) -> Encoder:
 @encoder("tiktoken", "list")
 def tiktoken(files: Files) -> Encoder:
     from prunedbpe import Tokenizer
-    from prunedbpe.export.tiktoken import to_tiktoken
+    from prunedbpe.exchange.tiktoken_export import to_tiktoken
 
     tok = to_tiktoken(Tokenizer.load(files.own))
     threads = os.cpu_count() or 1

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NewType
+from typing import Any, NewType
+
+import numpy as np
+from numpy.typing import NDArray
 
 Rank = NewType("Rank", int)
 """Position of a token in training order; bytes are 0-255. Decides merge priority."""
@@ -29,21 +32,12 @@ class Visibility(IntEnum):
     """Learned after the visible budget was full, and dropped."""
 
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    AnyArray = NDArray[Any]
-    BoolArray = NDArray[np.bool_]
-    ByteArray = NDArray[np.uint8]
-    FloatArray = NDArray[np.float64]
-    Int64Array = NDArray[np.int64]
-    UInt32Array = NDArray[np.uint32]
-else:  # names alone: see prunedbpe.arrays
-    AnyArray = BoolArray = ByteArray = FloatArray = Int64Array = UInt32Array = Any
-
-Column = Any
-"""Numbers in memory, all of one type: an array, or a memoryview that native code made."""
+AnyArray = NDArray[Any]
+BoolArray = NDArray[np.bool_]
+ByteArray = NDArray[np.uint8]
+FloatArray = NDArray[np.float64]
+Int64Array = NDArray[np.int64]
+UInt32Array = NDArray[np.uint32]
 
 Settings = dict[str, Any]
 """A JSON object, as written to and read from settings files."""

@@ -3,8 +3,8 @@
 import pytest
 
 from prunedbpe import MergeTable, Tokenizer, count, prune
-from prunedbpe.comparison import compare
-from prunedbpe.inspection import exposures_on_corpus
+from prunedbpe.analysis.comparison import compare
+from prunedbpe.analysis.inspection import exposures_on_corpus
 from prunedbpe.visibility.exposure import exposure
 
 
@@ -43,7 +43,7 @@ def test_a_comparison_needs_text_of_the_same_merges(cli, trained, pruned, corpus
     words = ["inspect", pruned / "standard", "--against", pruned / "auto"]
     assert "give --corpus or --run" in cli(*words, code=1).err
     cli("train", corpus / "c.txt", "--vocab-size", 400, "-o", tmp_path / "t", "--run-dir", tmp_path)
-    assert "not the merges" in cli(*words, "--run", tmp_path, code=1).err
+    assert "not one merge list" in cli(*words, "--run", tmp_path, code=1).err
 
 
 def test_every_visible_learned_token_with_its_exposure(cli, trained, pruned):

@@ -51,4 +51,4 @@ def test_a_base_of_other_merges_is_refused(cli, trained, corpus, tmp_path):
     cli("train", corpus / "c.txt", "--vocab-size", 400, "-o", tmp_path / "base")
     words = ["--for", corpus / "b.txt", "--vocab-size", 400, "--base", tmp_path / "base"]
     ended = cli("prune", trained / "run", *words, "-o", tmp_path / "tok", code=1)
-    assert "not of one merge list" in ended.err
+    assert "not one merge list" in ended.err

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_helpers import make_text, same_tokenizer
 
-from prunedbpe import Learner, Tokenizer, train
+from prunedbpe import Learner, MergeTable, Tokenizer, train
 
 
 def test_the_command_is_the_function(cli, corpus, tmp_path):
@@ -127,7 +127,7 @@ def test_the_same_run_serves_other_sizes(cli, corpus, trained, tmp_path, monkeyp
 def test_ctrl_c_tells_how_to_go_on_and_loses_nothing(cli, corpus, tmp_path, monkeypatch, with_run):
     whole = Learner.reach
 
-    def interrupted(self: Learner, merge_count: int) -> int:
+    def interrupted(self: Learner, merge_count: int) -> MergeTable:
         whole(self, min(merge_count, 100))
         raise KeyboardInterrupt
 
@@ -137,7 +137,7 @@ def test_ctrl_c_tells_how_to_go_on_and_loses_nothing(cli, corpus, tmp_path, monk
         patch.setattr(Learner, "reach", interrupted)
         ended = cli(*words, code=130)
     assert "error: interrupted" in ended.err
-    assert ("again to go on" if with_run else "--run-dir") in ended.err
+    assert ("again to resume" if with_run else "--run-dir") in ended.err
     assert (tmp_path / "run" / "merges.parquet").exists() == with_run
     cli(*words)
     train([corpus], 500).save(tmp_path / "same")

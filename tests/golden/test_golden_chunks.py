@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from prunedbpe.pretokenize import Pretokenizer
+from prunedbpe.pretokenizers import Pretokenizer
 
 CHECKOUT = Path(__file__).parent.parent.parent
 

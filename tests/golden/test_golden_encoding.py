@@ -7,7 +7,7 @@ import json
 import pytest
 
 from prunedbpe import Tokenizer
-from prunedbpe.export.paper import read_paper_files
+from prunedbpe.vocabulary.vocabulary_files import read_paper_files
 
 RUNS = ("standard", "pruned-20", "pruned-30", "pruned-40")
 

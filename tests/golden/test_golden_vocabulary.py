@@ -8,7 +8,7 @@ import pytest
 
 import prunedbpe
 from prunedbpe import Tokenizer
-from prunedbpe.export.paper import read_paper_files, write_paper_files
+from prunedbpe.vocabulary.vocabulary_files import read_paper_files, write_paper_files
 
 RUNS = {"standard": 0, "pruned-20": "20%", "pruned-30": "30%", "pruned-40": "40%"}
 FILES = ("vocab.txt", "inter_vocab.txt")

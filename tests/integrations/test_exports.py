@@ -11,11 +11,11 @@ from integrations.conftest import train_on
 
 from prunedbpe import Tokenizer
 from prunedbpe.errors import NotExactError
-from prunedbpe.export.decode_table import write_decode_table
-from prunedbpe.export.huggingface import write_all_ranks, write_huggingface
-from prunedbpe.export.patterns import equivalent_pattern
-from prunedbpe.export.tiktoken import to_tiktoken, write_tiktoken
-from prunedbpe.pretokenize import BUILTIN_PRETOKENIZERS, Pretokenizer
+from prunedbpe.exchange.decode_table import write_decode_table
+from prunedbpe.exchange.equivalent_patterns import equivalent_pattern
+from prunedbpe.exchange.huggingface_export import write_all_ranks, write_huggingface
+from prunedbpe.exchange.tiktoken_export import to_tiktoken, write_tiktoken
+from prunedbpe.pretokenizers import BUILTIN_PRETOKENIZERS, Pretokenizer
 
 AS_BUILT_IN = pytest.mark.parametrize("name", BUILTIN_PRETOKENIZERS)
 

@@ -9,7 +9,7 @@ from integrations.conftest import train_on
 
 import prunedbpe
 from prunedbpe.errors import SettingsError
-from prunedbpe.export.tiktoken import to_tiktoken
+from prunedbpe.exchange.tiktoken_export import to_tiktoken
 
 
 @pytest.fixture(scope="module")

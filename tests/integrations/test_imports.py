@@ -10,10 +10,8 @@ from integrations.conftest import train_on
 
 import prunedbpe
 from prunedbpe.errors import NotExactError
-from prunedbpe.export.huggingface import write_huggingface
-from prunedbpe.export.paper import write_paper_files
-from prunedbpe.export.tiktoken import to_tiktoken, write_tiktoken
-from prunedbpe.imports import (
+from prunedbpe.exchange.huggingface_export import write_huggingface
+from prunedbpe.exchange.importing import (
     ImportedTokenizer,
     import_encoding,
     import_gpt2_files,
@@ -21,7 +19,9 @@ from prunedbpe.imports import (
     import_tiktoken,
     import_tokenizer,
 )
-from prunedbpe.pretokenize import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
+from prunedbpe.exchange.tiktoken_export import to_tiktoken, write_tiktoken
+from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
+from prunedbpe.vocabulary.vocabulary_files import write_paper_files
 
 LLAMA3_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
@@ -110,7 +110,7 @@ def test_lists_converted_from_ranks_are_equal(tokenizers, texts, tmp_path):
         splits = [(token[:i], token[i:]) for i in range(1, len(token))]
         known = [(left, right) for left, right in splits if left in ranks and right in ranks]
         merges += sorted(known, key=lambda pair: (ranks[pair[0]], ranks[pair[1]]))
-    from prunedbpe.byte_alphabet import to_byte_alphabet as spelled
+    from prunedbpe.exchange.byte_alphabet import to_byte_alphabet as spelled
 
     for ignore_merges in (True, False):
         stock = gpt2_style(tokenizers, texts[:10])

@@ -12,7 +12,7 @@ from prunedbpe import ChunkCounts, learn
 from prunedbpe.baselines import PickyBPE, learn_picky, scaffold, standard, trim
 from prunedbpe.baselines.scaffold import scaffold_sizes
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
-from prunedbpe.learn import replay
+from prunedbpe.merges import replay
 from prunedbpe.reference import baselines as plain
 from prunedbpe.reference.learn import segment
 from prunedbpe.reference.visibility import encoded_length as plain_length

@@ -10,7 +10,7 @@ from strategies import documents, texts
 
 import prunedbpe
 from prunedbpe import Corpus
-from prunedbpe.pretokenize import BUILTIN_PRETOKENIZERS, Pretokenizer
+from prunedbpe.pretokenizers import BUILTIN_PRETOKENIZERS, Pretokenizer
 from prunedbpe.reference import count_chunks
 
 

@@ -9,7 +9,7 @@ from implementations import NATIVE_THREADS, native_tokenizer, plain_vocabulary
 from strategies import byte_chunk_counts, chunk_counts, documents, hidden_ranks, texts
 
 from prunedbpe import Tokenizer, reference
-from prunedbpe.pretokenize import BUILTIN_PRETOKENIZERS, Pretokenizer
+from prunedbpe.pretokenizers import BUILTIN_PRETOKENIZERS, Pretokenizer
 
 SCAN_LIMIT = 64  # bytes; longer chunks are merged with a heap
 

@@ -15,13 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prunedbpe.pretokenize import (
-    CL100K_PATTERN,
-    GPT2_PATTERN,
-    O200K_PATTERN,
-    UNICODE_VERSION,
-    Pretokenizer,
-)
+from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer
+from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
 from prunedbpe.reference import pretokenize as oracle
 
 regex = pytest.importorskip("regex")

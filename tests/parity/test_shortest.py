@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 import prunedbpe
 from prunedbpe import ChunkCounts, learn, reference
 from prunedbpe.errors import PrunedBPEError, SettingsError
-from prunedbpe.imports.cutting import ForeignCut
-from prunedbpe.imports.tokenizer import ForeignVocabulary, ImportedTokenizer
-from prunedbpe.pretokenize import find_pretokenizer
-from prunedbpe.shortest import ShortestSegmenter, shortest_lengths
+from prunedbpe.pretokenizers import find_pretokenizer
+from prunedbpe.pretokenizers.foreign_cut import ForeignCut
+from prunedbpe.tokenizer.imported import ImportedTokenizer
+from prunedbpe.tokenizer.shortest import ShortestSegmenter, shortest_lengths
 from prunedbpe.visibility.exposure import encoded_length
 from prunedbpe.vocabulary import Vocabulary
+from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 
 BYTES = [bytes([byte]) for byte in range(256)]
 

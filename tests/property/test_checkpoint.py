@@ -12,9 +12,9 @@ from implementations import NATIVE_THREADS
 from strategies import zipf_text
 
 import prunedbpe
-from prunedbpe.learn import checkpoint as checkpoint_module
-from prunedbpe.learn import learner as learner_module
-from prunedbpe.learn.checkpoint import RunDirectory
+from prunedbpe.merges import learner as learner_module
+from prunedbpe.merges import run_directory as checkpoint_module
+from prunedbpe.merges.run_directory import RunDirectory
 
 SIZE, THRESHOLD = 300, "60%"
 
@@ -88,7 +88,7 @@ def test_killed_again_and_again(corpus, undisturbed, stops, threads, tmp_path_fa
 
             return call
 
-        patch.setattr(RunDirectory, "save_merges", counted(RunDirectory.save_merges))
+        patch.setattr(prunedbpe.MergeTable, "save", counted(prunedbpe.MergeTable.save))
         patch.setattr(checkpoint_module, "write_json", counted(checkpoint_module.write_json))
         patch.setattr(prunedbpe.ChunkCounts, "save", counted(prunedbpe.ChunkCounts.save))
         for stop in stops:

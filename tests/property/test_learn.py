@@ -42,8 +42,8 @@ def test_steps_do_not_matter(native, counts, first, second):
         ChunkCounts.from_mapping(counts), threads=native.threads, split_from=SPLIT_FROM
     )
     for merge_count in (first, second, 40):
-        learner.reach(merge_count)
-    assert learned_of(learner.merges) == learn(counts, 40)
+        merges = learner.reach(merge_count)
+    assert learned_of(merges) == learn(counts, 40)
 
 
 @every_native
@@ -53,10 +53,7 @@ def test_interrupted_and_resumed(native, counts, stop, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / f"resumed-{native.threads}.parquet"
     prunedbpe.learn(table, stop).save(path)
     resumed = Learner(table, MergeTable.load(path), threads=native.threads, split_from=SPLIT_FROM)
-    assert len(resumed) <= stop
-    resumed.reach(40)
-    whole = prunedbpe.learn(table, 40)
-    assert learned_of(resumed.merges) == learned_of(whole)
+    assert learned_of(resumed.reach(40)) == learned_of(prunedbpe.learn(table, 40))
 
 
 @given(chunk_counts(b"ab", max_chunks=4), st.sampled_from(NATIVE_THREADS))
@@ -65,8 +62,7 @@ def test_interrupted_after_every_merge(counts, threads):
     merges = None
     for merge_count in range(1, 12):
         learner = Learner(table, merges, threads=threads, split_from=SPLIT_FROM)
-        learner.reach(merge_count)
-        merges = learner.merges
+        merges = learner.reach(merge_count)
     assert learned_of(merges) == learn(counts, 11)
 
 

@@ -12,7 +12,7 @@ from strategies import byte_chunk_counts, chunk_counts, documents, hidden_ranks,
 
 import prunedbpe
 from prunedbpe import Corpus, Tokenizer, Vocabulary, reference
-from prunedbpe.pretokenize import BUILTIN_PRETOKENIZERS, find_pretokenizer
+from prunedbpe.pretokenizers import BUILTIN_PRETOKENIZERS, find_pretokenizer
 
 CORPUS = [
     "the cat in the hat that the cat sat on",

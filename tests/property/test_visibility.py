@@ -20,7 +20,7 @@ from prunedbpe.visibility.exposure import (
     lengths_by_prefix,
     total_tokens,
 )
-from prunedbpe.visibility.prune import decide_visibility
+from prunedbpe.visibility.threshold import decide_visibility
 
 ALL = 10_000  # more merges than any small corpus has
 any_counts = chunk_counts() | byte_chunk_counts()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
 MOST_LINES = 500
-GENERATED = {"cpp/src/pretokenize/unicode_tables.cpp", "src/prunedbpe/_core.pyi"}
+GENERATED = {"cpp/src/pretokenizers/unicode_tables.cpp", "src/prunedbpe/_core.pyi"}
 FOLDERS = ("src", "cpp", "tests", "docs", "tools", "benchmarks", "examples")
 SUFFIXES = {".py", ".pyi", ".cpp", ".hpp", ".md", ".txt"}
 
@@ -25,5 +25,5 @@ def test_no_file_is_too_long():
 
 
 def test_what_is_generated_says_so():
-    tables = (CHECKOUT / "cpp/src/pretokenize/unicode_tables.cpp").read_text(encoding="utf-8")
+    tables = (CHECKOUT / "cpp/src/pretokenizers/unicode_tables.cpp").read_text(encoding="utf-8")
     assert "enerated" in tables[:500]

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+
 from prunedbpe import _core
-from prunedbpe.arrays import np
-from prunedbpe.count import ChunkCounts
+from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe.counts import ChunkCounts
 from prunedbpe.errors import InsufficientCandidatesError, PrunedBPEError, SettingsError
-from prunedbpe.pretokenize import Pretokenizer
-from prunedbpe.progress import SILENT, Progress
+from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
 
 _STEPS = 256

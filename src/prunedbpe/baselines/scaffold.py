@@ -11,10 +11,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection
 
-from prunedbpe.arrays import np
+import numpy as np
+
 from prunedbpe.baselines.selection import Selection, need_merges
 from prunedbpe.errors import InsufficientCandidatesError
-from prunedbpe.learn.merges import MergeTable
+from prunedbpe.merges.merge_table import MergeTable
 from prunedbpe.types import BYTE_COUNT
 
 _LEAST = 2

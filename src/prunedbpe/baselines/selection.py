@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from prunedbpe.arrays import np
+import numpy as np
+
 from prunedbpe.errors import InsufficientCandidatesError
-from prunedbpe.learn.merges import Applied, MergeTable
+from prunedbpe.merges.merge_table import Applied, MergeTable
 from prunedbpe.types import BYTE_COUNT, BoolArray, UInt32Array
 from prunedbpe.visibility.exposure import encoded_length
 from prunedbpe.vocabulary import Vocabulary

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import heapq
 
-from prunedbpe.arrays import np
+import numpy as np
+
 from prunedbpe.baselines.selection import Selection, need_merges
-from prunedbpe.learn.merges import MergeTable
+from prunedbpe.merges.merge_table import MergeTable
 from prunedbpe.types import BYTE_COUNT
 from prunedbpe.visibility.exposure import exposure
 

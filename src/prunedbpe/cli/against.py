@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
+from prunedbpe.analysis.comparison import ComparedToken, compare
 from prunedbpe.cli.messages import aligned, put, put_json
-from prunedbpe.comparison import ComparedToken, compare
 from prunedbpe.corpus import Corpus
-from prunedbpe.count import count
+from prunedbpe.counts import count
 from prunedbpe.errors import SettingsError
-from prunedbpe.learn import Applied, MergeTable, replay
-from prunedbpe.learn.checkpoint import RunDirectory
+from prunedbpe.merges import Applied, MergeTable, check_same_merges, replay
+from prunedbpe.merges.run_directory import load_merges
 from prunedbpe.tokenizer import Tokenizer
 
 
@@ -76,14 +76,12 @@ def _applied(
     longer = max(before, after, key=lambda tokenizer: len(tokenizer.vocabulary.pairs))
     if corpus:
         counts = count(Corpus(corpus), pretokenizer=longer.pretokenizer, threads=threads)
-        pairs = [(left, right) for left, right in longer.vocabulary.pairs.tolist()]
-        return replay(MergeTable.from_pairs(pairs, longer.pretokenizer), counts, threads=threads)
+        merges = MergeTable.from_pairs(longer.vocabulary.pairs, longer.pretokenizer)
+        return replay(merges, counts, threads=threads)
     if run is None:
         raise SettingsError(
             "a comparison needs text to weigh the difference on", hint="give --corpus or --run"
         )
-    merges = MergeTable.load(RunDirectory(run).merges_path if run.is_dir() else run)
-    retained = len(longer.vocabulary.pairs)
-    if len(merges) < retained or (merges.pairs[:retained] != longer.vocabulary.pairs).any():
-        raise SettingsError(f"{run}: not the merges the tokenizers were made of")
+    merges = load_merges(run)
+    check_same_merges(longer.vocabulary.pairs, merges.pairs)
     return merges.applied

@@ -11,7 +11,7 @@ from prunedbpe.cli import options
 from prunedbpe.cli.messages import aligned, put, put_json, tell
 
 if TYPE_CHECKING:
-    from prunedbpe.audit import Audit, Reallocated, TokenUse
+    from prunedbpe.analysis.auditing import Audit, Reallocated, TokenUse
 
 _EXAMPLES = 10
 
@@ -69,11 +69,11 @@ def command(
     \b
     prunedbpe audit tokenizer.json --corpus mytexts/ -o retargeted/
     """
-    from prunedbpe.audit import audit, reallocate_slots
+    from prunedbpe.analysis.auditing import audit, reallocate_slots
     from prunedbpe.corpus import Corpus
-    from prunedbpe.count import count
+    from prunedbpe.counts import count
     from prunedbpe.errors import InsufficientCandidatesError
-    from prunedbpe.imports import import_tokenizer
+    from prunedbpe.exchange.importing import import_tokenizer
 
     watcher = options.choose_progress(progress, quiet=quiet)
     how = {} if pretokenizer is None else {"pretokenizer": pretokenizer}

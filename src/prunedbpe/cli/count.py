@@ -11,7 +11,8 @@ from prunedbpe.cli import options
 from prunedbpe.cli.messages import put_json, tell, tell_facts
 from prunedbpe.cli.summary import corpus_facts
 from prunedbpe.corpus import Corpus
-from prunedbpe.count import ChunkCounts, count, reduce_counts
+from prunedbpe.counts import ChunkCounts, count, reduce_counts
+from prunedbpe.pretokenizers import find_pretokenizer
 
 
 def command(
@@ -57,12 +58,12 @@ def command(
         texts = Corpus(
             corpus,
             text_field=text_field,
-            normalize=nfc,
             strict=strict,
             shard=None if shard is None else options.parse_shard(shard),
         )
         watcher = options.choose_progress(progress, quiet=quiet)
-        counts = count(texts, pretokenizer=pretokenizer, threads=threads, progress=watcher)
+        cut = find_pretokenizer(pretokenizer, "NFC" if nfc else None)
+        counts = count(texts, pretokenizer=cut, threads=threads, progress=watcher)
     counts.save(output)
     if not quiet:
         tell_facts([*corpus_facts(counts.corpus), ("unique chunks", f"{len(counts):,}")])

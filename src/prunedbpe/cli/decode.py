@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
+import numpy as np
 import typer
 
-from prunedbpe.arrays import np
 from prunedbpe.cli import options
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.tokenizer import TokenIds, Tokenizer

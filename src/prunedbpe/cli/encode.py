@@ -10,14 +10,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
+import numpy as np
 import typer
 
-from prunedbpe.arrays import np
+from prunedbpe._support.atomic_files import atomic_write
 from prunedbpe.cli import options
 from prunedbpe.corpus import Corpus
-from prunedbpe.encoding_files import encode_corpus, encode_files, special_id
+from prunedbpe.encoded.encoded_files import encode_corpus, encode_files, special_id
 from prunedbpe.errors import SettingsError
-from prunedbpe.files import atomic_write
 from prunedbpe.tokenizer import AllowedSpecial, Tokenizer
 from prunedbpe.types import UInt32Array
 
@@ -112,7 +112,7 @@ def command(
     prunedbpe encode tok shards/ --format bin --per-file --append "<_EOS_>" -o ids/
     """
     tok = Tokenizer.load(tokenizer)
-    corpus = Corpus(files or ["-"], text_field=text_field, normalize=nfc, strict=strict)
+    corpus = Corpus(files or ["-"], text_field=text_field, strict=strict)
     names = allow_special or []
     allowed: AllowedSpecial = "all" if "all" in names else names
     # What the tokenizer does not know is told before any text is read.

@@ -14,7 +14,7 @@ from prunedbpe.cli.paper import parse_corpora
 from prunedbpe.errors import SettingsError
 
 if TYPE_CHECKING:
-    from prunedbpe.evaluate import CorpusEvaluation
+    from prunedbpe.analysis.evaluation import CorpusEvaluation
     from prunedbpe.tokenizer import Tokenizer
 
 _MOST_SCRIPTS = 6
@@ -61,8 +61,8 @@ def command(
     \b
     prunedbpe evaluate standard/ pruned/ --corpus web=web/ --corpus books=books/
     """
+    from prunedbpe.analysis.evaluation import evaluate
     from prunedbpe.corpus import Corpus
-    from prunedbpe.evaluate import evaluate
 
     rows = evaluate(
         _load(tokenizers),
@@ -147,8 +147,8 @@ def _scripts(rows: Sequence[CorpusEvaluation]) -> list[str]:
 
 def _write_plots(rows: Sequence[CorpusEvaluation], folder: Path) -> None:
     """Reductions, and the share of tokens seen rarely, for the corpora as wholes."""
-    from prunedbpe.evaluate.metrics import SEEN_UNDER
-    from prunedbpe.files import atomic_write
+    from prunedbpe._support.atomic_files import atomic_write
+    from prunedbpe.analysis.metrics import SEEN_UNDER
     from prunedbpe.report.figures import Series, as_svg_file, draw_bars
 
     whole = [row for row in rows if row.source is None]

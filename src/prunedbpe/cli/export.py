@@ -57,7 +57,7 @@ def command(
     prunedbpe export tok transformers -o folder    # AutoTokenizer.from_pretrained("folder")
     prunedbpe export standard huggingface -o tokenizer.json
     """
-    from prunedbpe.export.formats import export
+    from prunedbpe.exchange.formats import export
     from prunedbpe.tokenizer import Tokenizer
 
     tok = Tokenizer.load(tokenizer)

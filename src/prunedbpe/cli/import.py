@@ -51,7 +51,7 @@ def command(
     prunedbpe import tokenizer.json -o gpt2
     prunedbpe import ranks.tiktoken --pretokenizer cl100k --special-token "<|end|>=100257" -o tok
     """
-    from prunedbpe.imports import import_tokenizer
+    from prunedbpe.exchange.importing import import_tokenizer
 
     how: dict[str, Any] = {}
     if pretokenizer is not None:

@@ -7,20 +7,19 @@ from typing import Annotated
 
 import typer
 
-from prunedbpe import inspection
+from prunedbpe.analysis import inspection
+from prunedbpe.analysis.inspection import ExposureTable, TokenReport
 from prunedbpe.cli import options
 from prunedbpe.cli.against import show_comparison
 from prunedbpe.cli.messages import aligned, put, put_json, say
 from prunedbpe.cli.summary import compare_lengths, visibility_facts
 from prunedbpe.corpus import Corpus
-from prunedbpe.count import count
+from prunedbpe.counts import count
 from prunedbpe.errors import SettingsError
-from prunedbpe.export.paper import token_repr
-from prunedbpe.inspection import ExposureTable, TokenReport
-from prunedbpe.learn import MergeTable
-from prunedbpe.learn.checkpoint import RunDirectory
+from prunedbpe.merges.run_directory import load_merges
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import Settings
+from prunedbpe.vocabulary.vocabulary_files import token_repr
 
 
 def command(
@@ -133,8 +132,7 @@ def _exposures(
     if run is not None and corpus:
         raise typer.BadParameter("exposures come from --run or from --corpus, not from both")
     if run is not None:
-        path = RunDirectory(run).merges_path if run.is_dir() else run
-        return inspection.exposures_of_run(tok, MergeTable.load(path))
+        return inspection.exposures_of_run(tok, load_merges(run))
     if corpus:
         counts = count(Corpus(corpus), pretokenizer=tok.pretokenizer, threads=threads)
         return inspection.exposures_on_corpus(tok, counts, threads=threads)

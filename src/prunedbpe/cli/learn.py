@@ -10,8 +10,8 @@ import typer
 from prunedbpe.cli import options
 from prunedbpe.cli.exits import InterruptedWork
 from prunedbpe.cli.messages import put_json, tell
-from prunedbpe.count import ChunkCounts
-from prunedbpe.learn.checkpoint import learn_to_file
+from prunedbpe.counts import ChunkCounts
+from prunedbpe.merges.run_directory import learn_to_file
 
 
 def command(

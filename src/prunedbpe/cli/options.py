@@ -10,15 +10,15 @@ import atexit
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from prunedbpe.errors import SettingsError
 
 if TYPE_CHECKING:
-    from prunedbpe.corpus import Corpus, Shard
-    from prunedbpe.progress import Progress
+    from prunedbpe._support.progress import Progress
+    from prunedbpe.corpus import Shard
 
 
 class ProgressMode(str, Enum):
@@ -129,7 +129,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 
 def choose_progress(mode: ProgressMode | None, *, quiet: bool) -> Progress:
     """Who watches the work; a mode that was asked for counts more than ``quiet``."""
-    from prunedbpe.progress import SILENT, BarProgress, JsonProgress, default_progress
+    from prunedbpe._support.progress import SILENT, BarProgress, JsonProgress, default_progress
 
     if mode is ProgressMode.BAR:
         return BarProgress()
@@ -147,20 +147,6 @@ def choose_special_tokens(given: list[str] | None, *, none: bool) -> tuple[str, 
             "--special-token and --no-special-tokens are given together", hint="leave out one"
         )
     return () if none else tuple(given or DEFAULT_SPECIAL_TOKENS)
-
-
-def open_validation(paths: list[str] | None, threshold: str, **reading: Any) -> Corpus | None:
-    """The text to validate on; it makes no sense beside a threshold of the user's own."""
-    from prunedbpe.corpus import Corpus
-
-    if not paths:
-        return None
-    if threshold != "auto":
-        raise SettingsError(
-            f"--validation is given, but the threshold is {threshold}",
-            hint="use --threshold auto, or leave out --validation",
-        )
-    return Corpus(paths, **reading)
 
 
 def parse_shard(text: str) -> Shard:

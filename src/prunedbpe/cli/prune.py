@@ -7,20 +7,19 @@ from typing import Annotated
 
 import typer
 
+from prunedbpe.analysis.retargeting import id_map, retarget
 from prunedbpe.cli import options
 from prunedbpe.cli.exits import InterruptedWork
 from prunedbpe.cli.messages import say
 from prunedbpe.cli.summary import show_tokenizer
 from prunedbpe.corpus import Corpus
-from prunedbpe.count import count
+from prunedbpe.counts import count
 from prunedbpe.errors import SettingsError
-from prunedbpe.learn import MergeTable
-from prunedbpe.learn.checkpoint import RunDirectory
-from prunedbpe.pruning import prune
-from prunedbpe.retargeting import id_map, retarget
+from prunedbpe.merges import MergeTable
+from prunedbpe.merges.run_directory import load_merges
 from prunedbpe.tokenizer import Tokenizer
-from prunedbpe.train import prune_run
-from prunedbpe.visibility.auto import CANDIDATE_RATIO
+from prunedbpe.training import prune, prune_run
+from prunedbpe.visibility.policy import CANDIDATE_RATIO, VisibilityPolicy
 
 ID_MAP_FILE = "id_map.json"
 
@@ -80,9 +79,14 @@ def command(
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
     options.prepare_folder(output)
     watch = options.choose_progress(progress, quiet=quiet)
-    validated = options.open_validation(validation, threshold)
+    policy = VisibilityPolicy(
+        threshold,
+        max_train_vocab,
+        candidate_ratio,
+        validation=Corpus(validation) if validation else None,
+    )
     if domain:
-        if validated is not None or max_train_vocab is not None:
+        if validation or max_train_vocab is not None:
             raise SettingsError(
                 "--for chooses by the domain, out of the merges there are",
                 hint="leave out --validation and --max-train-vocab",
@@ -95,42 +99,32 @@ def command(
             tokenizer = prune_run(
                 merges,
                 vocab_size,
-                threshold=threshold,
+                policy=policy,
                 special_tokens=special_tokens,
-                max_train_vocab=max_train_vocab,
-                validation=validated,
-                candidate_ratio=candidate_ratio,
                 threads=threads,
                 checkpoint_seconds=checkpoint_seconds,
                 progress=watch,
             )
         except KeyboardInterrupt:
             raise InterruptedWork(
-                f"what was learned is kept in {merges}: run the same command again to go on"
+                f"the merges so far are kept in {merges}: run the same command again to resume"
             ) from None
     else:
         table = MergeTable.load(merges)
         counted = None
-        if validated is not None:
+        if policy.validation is not None:
             counted = count(
-                validated, pretokenizer=table.pretokenizer, threads=threads, progress=watch
+                Corpus(validation), pretokenizer=table.pretokenizer, threads=threads, progress=watch
             )
-        tokenizer = prune(
-            table,
-            vocab_size,
-            threshold=threshold,
-            special_tokens=special_tokens,
-            max_train_vocab=max_train_vocab,
-            validation=counted,
-            candidate_ratio=candidate_ratio,
-        )
+        policy = policy.counted(None, counted)
+        tokenizer = prune(table, vocab_size, policy=policy, special_tokens=special_tokens)
     tokenizer.save(output)
     show_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
     if threshold == "auto" and not domain and not tokenizer.training["auto"]["sources"]:
         say(
             "hint",
-            "the sources of the corpus are not known here, so no token counts less for being in "
-            "few of them: train with --threshold auto --run-dir to keep them",
+            "the sources of the corpus are unknown here, so tokens of few sources are not "
+            "discounted: train with --threshold auto --run-dir to keep them",
         )
 
 
@@ -143,7 +137,7 @@ def _retarget(
     special_tokens: tuple[str, ...],
     threads: int | None,
 ) -> Tokenizer:
-    table = MergeTable.load(RunDirectory(merges).merges_path if merges.is_dir() else merges)
+    table = load_merges(merges)
     counts = count(Corpus(domain), pretokenizer=table.pretokenizer, threads=threads)
     tokenizer = retarget(table, counts, vocab_size, special_tokens=special_tokens)
     if base is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from prunedbpe._support.atomic_files import read_json
 from prunedbpe.cli.messages import put_json, tell, tell_facts
 from prunedbpe.corpus import CorpusReport
-from prunedbpe.export.native import SETTINGS_FILE
-from prunedbpe.files import read_json
 from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.tokenizer.folder import SETTINGS_FILE
 from prunedbpe.types import Settings
 
 _NAMED_FILES = 20

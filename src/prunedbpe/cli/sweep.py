@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
+from prunedbpe.analysis.sweeping import SizeAdvice, SweepCell, advise_sizes, sweep
 from prunedbpe.cli import options
 from prunedbpe.cli.messages import aligned, put, put_json, tell
 from prunedbpe.corpus import Corpus
-from prunedbpe.count import count
+from prunedbpe.counts import count
 from prunedbpe.errors import SettingsError
-from prunedbpe.learn import Applied, MergeTable, replay
-from prunedbpe.learn.checkpoint import RunDirectory
-from prunedbpe.sweeping import SizeAdvice, SweepCell, advise_sizes, sweep
+from prunedbpe.merges import Applied, replay
+from prunedbpe.merges.run_directory import RunDirectory, load_merges
 from prunedbpe.visibility.spread import replay_sources
 
 
@@ -77,8 +77,8 @@ def command(
     """
     watch = options.choose_progress(progress, quiet=quiet)
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
-    merges = MergeTable.load(RunDirectory(run).merges_path if run.is_dir() else run)
-    by_source = RunDirectory(run).known_sources() if run.is_dir() else ()
+    merges = load_merges(run)
+    by_source = RunDirectory(run).known_sources() if run.is_dir() else None
     thresholds = threshold or ["0", "20%", "30%", "40%", "auto"]
     sources: list[Applied] = []
     if by_source and "auto" in thresholds:

@@ -12,9 +12,10 @@ from prunedbpe.cli import options
 from prunedbpe.cli.exits import InterruptedWork
 from prunedbpe.cli.summary import show_tokenizer
 from prunedbpe.corpus import Corpus
-from prunedbpe.train import train
-from prunedbpe.visibility.auto import CANDIDATE_RATIO
-from prunedbpe.visibility.prune import required_tokens
+from prunedbpe.pretokenizers import find_pretokenizer
+from prunedbpe.training import train
+from prunedbpe.visibility.policy import CANDIDATE_RATIO, VisibilityPolicy
+from prunedbpe.visibility.threshold import required_tokens
 
 
 class SourceMode(str, Enum):
@@ -68,21 +69,22 @@ def command(
     prunedbpe train texts/ --vocab-size 16000 --run-dir run -o tok   # can be stopped and resumed
     """
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
-    texts = Corpus(corpus, text_field=text_field, normalize=nfc, strict=strict)
+    policy = VisibilityPolicy(
+        threshold,
+        max_train_vocab,
+        candidate_ratio,
+        sources.value,
+        Corpus(validation, text_field=text_field, strict=strict) if validation else None,
+    )
+    texts = Corpus(corpus, text_field=text_field, strict=strict, excluding=[output, run_dir])
     options.prepare_folder(output)
     try:
         tokenizer = train(
             texts,
             vocab_size,
-            threshold=threshold,
-            pretokenizer=pretokenizer,
+            policy=policy,
+            pretokenizer=find_pretokenizer(pretokenizer, "NFC" if nfc else None),
             special_tokens=special_tokens,
-            max_train_vocab=max_train_vocab,
-            validation=options.open_validation(
-                validation, threshold, text_field=text_field, normalize=nfc, strict=strict
-            ),
-            candidate_ratio=candidate_ratio,
-            sources=sources.value,
             threads=threads,
             run_dir=run_dir,
             resume=resume,
@@ -92,9 +94,9 @@ def command(
         )
     except KeyboardInterrupt:
         if run_dir is None:
-            raise InterruptedWork("with --run-dir a run can be stopped and gone on with") from None
+            raise InterruptedWork("with --run-dir a run can be interrupted and resumed") from None
         raise InterruptedWork(
-            f"what was done is kept in {run_dir}: run the same command again to go on"
+            f"the work so far is kept in {run_dir}: run the same command again to resume"
         ) from None
     tokenizer.save(output)
     show_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)

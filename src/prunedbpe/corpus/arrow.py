@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from prunedbpe.arrays import np
 from prunedbpe.types import ByteArray, Int64Array
 
 

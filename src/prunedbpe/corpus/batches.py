@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from prunedbpe._core import lay_out_documents, length_of_documents, split_lines
 from prunedbpe.corpus.options import ReadOptions
 from prunedbpe.corpus.report import CorpusReport, Tell
 from prunedbpe.errors import CorpusError
-from prunedbpe.records import record
-from prunedbpe.types import Column
+from prunedbpe.types import AnyArray
 
 
-@record(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class DocumentBatch:
     """Some documents of one source, as flat UTF-8 bytes.
 
@@ -25,8 +25,8 @@ class DocumentBatch:
         source: The file's path as given, ``-`` for standard input, ``<python>`` for an iterable.
     """
 
-    data: Column
-    spans: Column
+    data: AnyArray
+    spans: AnyArray
     source: str
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class DocumentBatch:
             yield self.data[begin:end].tobytes()
 
 
-def batch_of_lines(data: Column, source: str, threads: int = 1) -> DocumentBatch:
+def batch_of_lines(data: AnyArray, source: str, threads: int = 1) -> DocumentBatch:
     r"""Make every line of ``data`` a document, found by that many threads.
 
     >>> batch = batch_of_lines(memoryview(b"one\n\ntwo\r\n"), "a.txt")
@@ -53,7 +53,7 @@ def batch_of_lines(data: Column, source: str, threads: int = 1) -> DocumentBatch
     return DocumentBatch(data, split_lines(data, threads), source)
 
 
-def batch_of_whole(data: Column, source: str) -> DocumentBatch:
+def batch_of_whole(data: AnyArray, source: str) -> DocumentBatch:
     """Make all of ``data`` one document, or none if there is no text."""
     return DocumentBatch(data, lay_out_documents([len(data)]), source)
 

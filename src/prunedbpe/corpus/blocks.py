@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 from prunedbpe._core import find_invalid_utf8, make_room
@@ -17,7 +18,6 @@ from prunedbpe.corpus.inputs import CorpusFile
 from prunedbpe.corpus.shards import FilePart
 from prunedbpe.corpus.streams import ByteReader, UnpackedStream
 from prunedbpe.errors import CorpusError
-from prunedbpe.records import record
 
 WHOLE_READ_LIMIT = 128 << 20
 """Unpacked bytes up to which a file of lines that is to be checked first is read at once; larger
@@ -39,7 +39,7 @@ class NotUtf8Error(Exception):
         self.offset = offset
 
 
-@record(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Block:
     """Some whole lines of a file, or a whole file.
 

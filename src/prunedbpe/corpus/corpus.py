@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from prunedbpe._support.progress import Task
+from prunedbpe._support.threads import one_ahead
 from prunedbpe.corpus.batches import DocumentBatch
 from prunedbpe.corpus.inputs import STDIN, CorpusFile, PathInput, find_files
 from prunedbpe.corpus.options import ReadOptions
@@ -13,8 +15,6 @@ from prunedbpe.corpus.report import CorpusReport
 from prunedbpe.corpus.shards import Shard, plan_parts
 from prunedbpe.corpus.steps import Fault, Step, read_steps, read_text_steps
 from prunedbpe.errors import CorpusError, SettingsError
-from prunedbpe.progress import Task
-from prunedbpe.threads import one_ahead
 from prunedbpe.types import Settings
 
 DEFAULT_BATCH_BYTES = 16 << 20
@@ -37,10 +37,10 @@ class Corpus:
     Args:
         inputs: A path or several: files, folders, ``-`` for standard input.
         text_field: The field of JSON lines, and the column of Parquet files, that holds the text.
-        normalize: Bring documents to the Unicode normal form C.
         strict: Make an error of what is otherwise left out or repaired, and reported: files that
             are not UTF-8, and lone surrogates.
         shard: Read only this part of the corpus.
+        excluding: Folders that are never read, such as the output of the run.
         batch_bytes: About how many bytes a batch holds; a longer document makes a longer batch.
 
     Raises:
@@ -53,22 +53,21 @@ class Corpus:
         inputs: PathInput | Iterable[PathInput],
         *,
         text_field: str = "text",
-        normalize: bool = False,
         strict: bool = False,
         shard: Shard | None = None,
+        excluding: Sequence[PathInput | None] = (),
         batch_bytes: int = DEFAULT_BATCH_BYTES,
     ) -> None:
         if isinstance(inputs, (str, os.PathLike)):
             inputs = [inputs]
-        options = ReadOptions(text_field, normalize, strict, batch_bytes)
-        self._prepare(options, shard, files=find_files(inputs))
+        options = ReadOptions(text_field, strict, batch_bytes)
+        self._prepare(options, shard, files=find_files(inputs, excluding))
 
     @classmethod
     def from_texts(
         cls,
         texts: Iterable[str],
         *,
-        normalize: bool = False,
         strict: bool = False,
         batch_bytes: int = DEFAULT_BATCH_BYTES,
     ) -> Corpus:
@@ -80,12 +79,11 @@ class Corpus:
 
         Args:
             texts: Any iterable; a generator can be read only once.
-            normalize: As for :class:`Corpus`.
             strict: As for :class:`Corpus`.
             batch_bytes: As for :class:`Corpus`.
         """
         corpus = cls.__new__(cls)
-        options = ReadOptions(normalize=normalize, strict=strict, batch_bytes=batch_bytes)
+        options = ReadOptions(strict=strict, batch_bytes=batch_bytes)
         corpus._prepare(options, None, texts=texts)
         return corpus
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from prunedbpe.errors import CorpusError
-from prunedbpe.records import record
 
 PathInput = str | os.PathLike[str]
 
@@ -42,7 +42,7 @@ _LAYOUTS = {
 }
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class CorpusFile:
     """One file of a corpus.
 
@@ -103,7 +103,9 @@ def layout_of(path: PathInput) -> tuple[Layout, str | None]:
     return layout, compression
 
 
-def find_files(inputs: Iterable[PathInput]) -> list[CorpusFile]:
+def find_files(
+    inputs: Iterable[PathInput], excluding: Iterable[PathInput | None] = ()
+) -> list[CorpusFile]:
     """Find the files behind files, folders and ``-``.
 
     In folders every file is taken, at any depth, except hidden files and those in hidden folders.
@@ -111,6 +113,7 @@ def find_files(inputs: Iterable[PathInput]) -> list[CorpusFile]:
     Raises:
         CorpusError: An input does not exist, holds no file, or is of a kind that cannot be read.
     """
+    excluded = {Path(folder).resolve() for folder in excluding if folder is not None}
     files: list[CorpusFile] = []
     for given in inputs:
         path = Path(given)
@@ -121,7 +124,9 @@ def find_files(inputs: Iterable[PathInput]) -> list[CorpusFile]:
                 raise CorpusError("standard input ('-') is given twice", hint="give '-' once")
             files.append(CorpusFile(path, STDIN, Layout.LINES, None, None))
         elif path.is_dir():
-            found = sorted(_files_below(path), key=lambda file: os.fsencode(file.as_posix()))
+            found = sorted(
+                _files_below(path, excluded), key=lambda file: os.fsencode(file.as_posix())
+            )
             if not found:
                 raise CorpusError(
                     f"{given}: the folder holds no files", hint="hidden files are not read"
@@ -148,14 +153,14 @@ def _describe(path: Path, source: str | None = None) -> CorpusFile:
     return CorpusFile(path, source or path.as_posix(), layout, compression, path.stat().st_size)
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
+def _files_below(folder: Path, excluded: set[Path]) -> Iterator[Path]:
     """The paths of all visible files in ``folder``, relative to it, in no order."""
     # Links to folders are followed, but never back into a folder that is being walked.
     open_folders: list[tuple[Path, frozenset[Path]]] = [(Path(), frozenset())]
     while open_folders:
         inside, ancestors = open_folders.pop()
         real = (folder / inside).resolve()
-        if real in ancestors:
+        if real in ancestors or real in excluded:
             continue
         try:
             children = list((folder / inside).iterdir())

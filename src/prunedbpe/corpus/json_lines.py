@@ -11,8 +11,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+import numpy as np
+
 from prunedbpe._core import split_lines
-from prunedbpe.arrays import np
 from prunedbpe.corpus.batches import DocumentBatch, batch_of_documents, encode_text
 from prunedbpe.corpus.blocks import Block, count_lines_before
 from prunedbpe.corpus.inputs import CorpusFile

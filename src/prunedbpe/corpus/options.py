@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from prunedbpe.records import record
+from dataclasses import dataclass
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ReadOptions:
     """See :class:`prunedbpe.corpus.Corpus`."""
 
     text_field: str = "text"
-    normalize: bool = False
     strict: bool = False
     batch_bytes: int = 16 << 20

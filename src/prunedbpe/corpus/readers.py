@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from prunedbpe._core import find_invalid_utf8
-from prunedbpe.arrays import np
 from prunedbpe.corpus.batches import (
     DocumentBatch,
     batch_of_documents,
@@ -45,7 +46,7 @@ def read_part(
     if part.file.is_stdin:
         yield from _read_stdin(options, tell)
     elif part.file.layout is Layout.PARQUET:
-        from prunedbpe.corpus.parquet import read_parquet
+        from prunedbpe.corpus.parquet_files import read_parquet
 
         yield from read_parquet(part.file, options.text_field, options.batch_bytes)
     elif part.file.layout is Layout.WHOLE:

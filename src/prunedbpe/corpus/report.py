@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from prunedbpe.errors import FormatError
-from prunedbpe.records import fields, record
 from prunedbpe.types import Settings
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class CorpusReport:
     """Sums over the documents handed out so far; the reports of all shards add up to the whole.
 
@@ -46,9 +46,13 @@ skipped_lines=0)
             skipped_lines=self.skipped_lines + other.skipped_lines,
         )
 
+    def why_empty(self) -> str:
+        """Why no text was read."""
+        return "no text was read"
+
     def as_settings(self) -> Settings:
         """The report as a JSON object."""
-        return {**fields(self), "skipped": list(self.skipped)}
+        return {**asdict(self), "skipped": list(self.skipped)}
 
     @classmethod
     def from_settings(cls, settings: Settings) -> CorpusReport:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from prunedbpe.corpus.inputs import CorpusFile
 from prunedbpe.errors import SettingsError
-from prunedbpe.records import record
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Shard:
     """One of ``count`` disjoint parts of a corpus.
 
@@ -34,7 +34,7 @@ class Shard:
             )
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class FilePart:
     """The lines of a file that begin in the bytes ``[begin, end)``; or a whole file.
 

@@ -6,20 +6,20 @@ Reading may run ahead in a thread of its own. So it tells by its steps alone, an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
-from prunedbpe.corpus.batches import DocumentBatch, normalized
+from prunedbpe.corpus.batches import DocumentBatch
 from prunedbpe.corpus.blocks import NotUtf8Error
 from prunedbpe.corpus.options import ReadOptions
 from prunedbpe.corpus.readers import BatchAt, read_part, read_texts
 from prunedbpe.corpus.report import CorpusReport
 from prunedbpe.corpus.shards import FilePart
-from prunedbpe.records import record
 
 _NOTHING = CorpusReport()
 
 
-@record(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Fault:
     """A file is not UTF-8.
 
@@ -34,7 +34,7 @@ class Fault:
     is_late: bool
 
 
-@record(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Step:
     """How far reading has come.
 
@@ -84,7 +84,7 @@ def read_steps(
         else:
             read = read_part(part, options, told.append, threads, check_first=check_first)
             try:
-                for step in _steps(read, options, told, begin - part.begin, end):
+                for step in _steps(read, told, begin - part.begin, end):
                     reached = step.reached
                     is_late = is_late or step.batch is not None
                     yield step
@@ -99,12 +99,11 @@ def read_steps(
 def read_text_steps(texts: Iterable[str], options: ReadOptions) -> Iterator[Step]:
     """Read Python strings."""
     told: list[CorpusReport] = []
-    yield from _steps(read_texts(texts, options, told.append), options, told)
+    yield from _steps(read_texts(texts, options, told.append), told)
 
 
 def _steps(
     read: Iterator[BatchAt],
-    options: ReadOptions,
     told: list[CorpusReport],
     shift: int = 0,
     end: int | None = None,
@@ -114,8 +113,6 @@ def _steps(
         if len(batch) == 0:
             yield Step(reached, _take(told))
             continue
-        if options.normalize:
-            batch = normalized(batch)
         told.append(CorpusReport(documents=len(batch), bytes=batch.text_bytes))
         yield Step(reached, _take(told), batch)
 

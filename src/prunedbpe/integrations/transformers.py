@@ -15,9 +15,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from prunedbpe.arrays import np
-from prunedbpe.byte_alphabet import from_byte_alphabet, to_byte_alphabet
+import numpy as np
+
 from prunedbpe.errors import MissingExtraError, SettingsError
+from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabet
 from prunedbpe.integrations.marked_chats import encode_marked_chats
 from prunedbpe.integrations.segments import Segment, cut_at_added_tokens
 from prunedbpe.integrations.text_encoding import EncodedText, Span, TextEncoding

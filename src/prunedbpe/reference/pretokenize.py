@@ -7,8 +7,8 @@ and obvious on purpose, and the native scanners must cut every text exactly as i
 paper names and that implementation lacks: ``C++`` and ``C#`` stay whole.
 
 Character classes come from a module that works like :mod:`unicodedata`. The native scanners
-have one fixed Unicode version (``prunedbpe.pretokenize.UNICODE_VERSION``; 14.0 for ``reference``),
-so comparing the two needs a module of that version; the default is the running Python's own.
+have one fixed Unicode version (``prunedbpe.pretokenizers.UNICODE_VERSION``; 14.0 for
+``reference``), so comparing the two needs a module of that version; the default is the running Python's own.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from prunedbpe.count import ChunkCounts
+from prunedbpe._support.atomic_files import read_json, write_json
+from prunedbpe.counts import ChunkCounts
 from prunedbpe.errors import FormatError
-from prunedbpe.files import read_json, write_json
-from prunedbpe.learn import MergeTable
+from prunedbpe.merges import MergeTable
 
 _RESULTS = "results.json"
 

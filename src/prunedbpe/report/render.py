@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prunedbpe.files import atomic_write
+from prunedbpe._support.atomic_files import atomic_write
 from prunedbpe.report.claims import Claim, check_claims
 from prunedbpe.report.page import as_page
 from prunedbpe.report.results import StudyResults

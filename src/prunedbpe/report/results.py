@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from prunedbpe.files import write_json
+from prunedbpe._support.atomic_files import write_json
 
 STANDARD = "Standard"
 """The policy every other one is compared with."""

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prunedbpe.comparison import compare
+from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe.analysis.comparison import compare
+from prunedbpe.analysis.sweeping import GROWTH, advise_sizes
 from prunedbpe.corpus import Corpus
-from prunedbpe.count import SourceCounts, count_by_source, reduce_counts
+from prunedbpe.counts import SourceCounts, count_by_source, reduce_counts
 from prunedbpe.errors import SettingsError
-from prunedbpe.pretokenize import UNICODE_VERSION, Pretokenizer, find_pretokenizer
-from prunedbpe.progress import SILENT, Progress
+from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer, find_pretokenizer
 from prunedbpe.report.cache import StudyCache
 from prunedbpe.report.results import (
     STANDARD,
@@ -29,11 +30,10 @@ from prunedbpe.report.results import (
     SpotCheck,
     StudyResults,
 )
-from prunedbpe.report.training import AUTO, BASELINES, Training
-from prunedbpe.sweeping import GROWTH, advise_sizes
+from prunedbpe.report.trained import AUTO, BASELINES, Training
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import DEFAULT_SPECIAL_TOKENS
-from prunedbpe.visibility.prune import Threshold, required_tokens
+from prunedbpe.visibility.threshold import Threshold, required_tokens
 
 PAPER_THRESHOLDS = ("20%", "30%", "40%")
 

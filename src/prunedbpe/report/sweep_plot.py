@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from prunedbpe._support.atomic_files import atomic_write
+from prunedbpe.analysis.sweeping import SizeAdvice, SweepCell
 from prunedbpe.errors import MissingExtraError, SettingsError
-from prunedbpe.files import atomic_write
-from prunedbpe.sweeping import SizeAdvice, SweepCell
 
 
 def draw_sweep(cells: Sequence[SweepCell], advice: SizeAdvice, path: Path) -> None:

@@ -1,15 +1,15 @@
 """The choice of merges and hidden tokens that makes text shortest: ``threshold="auto"``.
 
-Given K merges, exactly K - required of their tokens must be hidden. Hiding t costs its flow times
-one less than the number of visible tokens it expands into; the cheapest goes first, and makes its
-parts dearer (native, :func:`prunedbpe._core.hide_cheapest`). On the corpus itself more merges are
-nearly always better, up to about twice the required ones; on other text they are not, because a
-corpus over-states whatever its few sources happen to repeat. So by default exposure is discounted
-by how far a token is spread over the sources, a token that Standard BPE would not have must be
-worth a little more than one it has, and K stays at 1.6 times the required merges. With text to
-validate on, K and the discount are chosen by its encoded length instead.
+Of K merges, exactly K - required tokens must be hidden. Hiding t costs its flow times one less than
+the number of visible tokens it expands into. The cheapest is hidden first, which makes its parts
+more expensive (native: :func:`prunedbpe._core.hide_cheapest`). On the corpus itself more merges are
+nearly always better, up to about twice the required ones. On other text they are not, because a
+corpus overstates whatever its few sources happen to repeat. So by default exposure is discounted by
+how far a token is spread over the sources, a token beyond those of Standard BPE must be worth a
+little more than one within, and K is 1.6 times the required merges. With validation text, its
+encoded length chooses K and the discount instead.
 
-``docs/concepts/automatic-visibility.md`` has the study behind these numbers.
+``docs/concepts/visibility.md`` has the study that led to these numbers.
 """
 
 from __future__ import annotations
@@ -17,35 +17,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from prunedbpe import _core
-from prunedbpe.arrays import np
-from prunedbpe.count import ChunkCounts, SourceCounts
-from prunedbpe.errors import InsufficientCandidatesError, SettingsError
-from prunedbpe.learn import Applied, MergeTable, replay
+from prunedbpe.counts import ChunkCounts, SourceCounts
+from prunedbpe.errors import InsufficientCandidatesError
+from prunedbpe.merges import Applied, Candidates, MergeTable, replay
 from prunedbpe.types import BYTE_COUNT, BoolArray, FloatArray, Settings
 from prunedbpe.visibility.exposure import encoded_length, exposure, total_tokens
-from prunedbpe.visibility.prune import Threshold
-from prunedbpe.visibility.reallocate import Extend, check_cap, hidden_by_threshold, reallocate
+from prunedbpe.visibility.policy import VisibilityPolicy
 from prunedbpe.visibility.spread import effective_sources, replay_sources
-
-CANDIDATE_RATIO = 1.6
-"""Merges retained by default, per required one."""
+from prunedbpe.visibility.threshold import Threshold, check_cap, reallocate, too_few_merges
 
 SPREAD_EXPONENT = 0.35
 """Exposure counts for (effective sources / sources) to this power."""
 
 NEWCOMER_DISCOUNT = 0.15
-"""What a token beyond those of Standard BPE is worth less."""
+"""How much less a token beyond those of Standard BPE is worth."""
 
 VALIDATED_RATIOS = (1.0, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.75, 2.0, 2.25, 2.5)
-"""Merges tried with text to validate on, per required one."""
+"""Merges tried with validation text, per required one."""
 
 VALIDATED_MARGIN = 64
-"""A small vocabulary needs more than a ratio: at least so many merges beyond the required ones."""
+"""A small vocabulary needs more than a ratio: at least this many merges beyond the required."""
 
 VALIDATED_WORK = 1_000_000
-"""The paper's rule is tried as well, with every threshold there is while their number times the
-number of merges stays below this, and with evenly spaced ones beyond (16 or more)."""
+"""The paper's rule is tried as well: with every threshold while their number times the number of
+merges stays below this, with evenly spaced ones (16 or more) beyond."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Discount:
 
     Attributes:
         spread_exponent: 0 trusts the corpus; higher values prefer tokens of many sources.
-        newcomer: What tokens beyond those of Standard BPE are worth less, from 0 to 1.
+        newcomer: How much less tokens beyond those of Standard BPE are worth, from 0 to 1.
     """
 
     spread_exponent: float = SPREAD_EXPONENT
@@ -129,55 +127,41 @@ def hide(
 
 
 def choose_visibility(
-    extend: Extend,
+    candidates: Candidates,
     required: int,
-    *,
-    sources: SourceCounts | Sequence[Applied] = (),
-    validation: ChunkCounts | Applied | None = None,
-    candidate_ratio: float = CANDIDATE_RATIO,
+    policy: VisibilityPolicy,
     discount: Discount | None = None,
-    max_train_vocab: int | None = None,
 ) -> AutoChoice:
     """Choose how many merges to retain and which of their tokens to hide.
 
     Args:
-        extend: Makes merges known, see :mod:`prunedbpe.visibility.reallocate`.
+        candidates: A finished merge table, or a learner.
         required: How many learned tokens must be visible.
-        sources: The sources of the corpus, counted, or what the merges of ``extend`` do to each.
-        validation: Text the user cares about, counted or replayed; its length then decides.
-        candidate_ratio: Merges to retain per required one, where nothing is validated.
-        discount: How far to distrust the corpus; where validated, both with and without is tried.
-        max_train_vocab: Upper bound of bytes and learned tokens.
+        policy: The options; its corpora counted or replayed.
+        discount: How far to distrust the corpus; with validation text, both with and without is
+            tried.
 
     Raises:
         InsufficientCandidatesError: Fewer pairs occur twice than tokens must be visible.
     """
-    limit = None if max_train_vocab is None else max_train_vocab - BYTE_COUNT
-    check_cap(required, max_train_vocab)
-    if candidate_ratio < 1:
-        raise SettingsError(f"candidate_ratio is {candidate_ratio}", hint="give 1 or more")
-    wanted = int(required * candidate_ratio)
-    if validation is not None:
+    check_cap(required, policy.max_train_vocab)
+    limit = None if policy.max_train_vocab is None else policy.max_train_vocab - BYTE_COUNT
+    wanted = int(required * policy.candidate_ratio)
+    if policy.validation is not None:
         wanted = max(int(required * max(VALIDATED_RATIOS)), required + VALIDATED_MARGIN)
     if limit is not None:
         wanted = min(wanted, limit)
-    merges = extend(wanted)
+    merges = candidates.reach(wanted)
     if len(merges) < required:
-        raise InsufficientCandidatesError(
-            f"{len(merges)} merges are known, {required} learned tokens must be visible, and "
-            + ("no pair is left that occurs twice" if merges.exhausted else "no more were learned"),
-            hint="lower the vocabulary size, learn more merges, or use a larger corpus",
-        )
+        raise too_few_merges(merges, required)
     available = min(len(merges), wanted)
-    if isinstance(sources, SourceCounts):
-        sources = replay_sources(merges.head(available), sources)
-    if isinstance(validation, ChunkCounts):
-        validation = replay(merges, validation)
+    sources = _replayed_sources(policy, merges.head(available))
     report: Settings = {
         "candidates_learned": len(merges),
         "sources": len(sources),
         "stopped": _why_stopped(merges, available, wanted, limit),
     }
+    validation = policy.validation
     if validation is None:
         discount = discount or Discount()
         worth = prices(merges, available, required, sources, discount)
@@ -185,8 +169,10 @@ def choose_visibility(
         report |= {"chosen_by": "rule", **_describe(available, required, discount)}
         return AutoChoice(hidden, report)
 
-    tried = list(_validated(merges, available, required, sources, validation, discount))
-    by_threshold = list(_thresholds(merges.head(limit or len(merges)), required, validation))
+    applied = replay(merges, validation) if isinstance(validation, ChunkCounts) else validation
+    assert isinstance(applied, Applied), "the validation text was not counted"
+    tried = list(_validated(merges, available, required, sources, applied, discount))
+    by_threshold = list(_thresholds(merges.head(limit or len(merges)), required, applied))
     if by_threshold:  # only the best is worth naming
         tried.append(min(by_threshold, key=lambda choice: choice[:2]))
     length, _, hidden, description = min(tried, key=lambda choice: choice[:2])
@@ -194,12 +180,19 @@ def choose_visibility(
         "chosen_by": "validation",
         **description,
         "validation_length": length,
-        "validation_standard_length": total_tokens(validation, required),
+        "validation_standard_length": total_tokens(applied, required),
         "tried": [
             {**description, "validation_length": length} for length, *_, description in tried
         ],
     }
     return AutoChoice(hidden, report)
+
+
+def _replayed_sources(policy: VisibilityPolicy, merges: MergeTable) -> Sequence[Applied]:
+    if isinstance(policy.sources, SourceCounts):
+        return replay_sources(merges, policy.sources)
+    # A mere kind of source means that nothing was counted by source.
+    return () if isinstance(policy.sources, str) else policy.sources
 
 
 def _validated(
@@ -210,7 +203,7 @@ def _validated(
     validation: Applied,
     discount: Discount | None,
 ) -> Iterator[tuple[int, int, BoolArray, Settings]]:
-    """Every choice worth trying: length on the text to validate on, merges, hidden, what it is."""
+    """Every choice worth trying: validation length, merges, hidden tokens, description."""
     counts = {min(int(required * ratio), available) for ratio in VALIDATED_RATIOS}
     if available <= required + VALIDATED_MARGIN:  # steps of a ratio would be too coarse
         counts = set(range(required, available + 1))
@@ -228,15 +221,14 @@ def _thresholds(
     """The paper's rule: greedy hiding nearly always beats it, but nothing says that it must."""
     if not required:
         return
-    # So many tokens must have the exposure, which is at most what their merges replaced.
+    # `required` tokens need the exposure, which is at most what their merges replaced.
     highest = int(np.sort(merges.applied.replacements)[-required])
     most = max(16, VALIDATED_WORK // len(merges))
     for count in np.unique(np.linspace(1, highest, min(most, highest)).astype(int)).tolist():
         try:
-            found = reallocate(lambda _: merges, required, Threshold.parse(count))
+            hidden = reallocate(merges, required, Threshold.parse(count)).hidden(required)
         except InsufficientCandidatesError:
             continue
-        hidden = hidden_by_threshold(found, required)
         merge_count = len(hidden) - BYTE_COUNT
         length = encoded_length(merges.pairs, validation, hidden)
         yield length, merge_count, hidden, {"candidates": merge_count, "min_exposure": count}

@@ -1,6 +1,6 @@
 """Exposure, flow and encoded length of a corpus for any prefix of the merges and any hidden set.
 
-In: the pairs and what they did to a corpus (:class:`~prunedbpe.learn.merges.Applied`). Out:
+In: the pairs and what they did to a corpus (:class:`~prunedbpe.merges.merge_table.Applied`). Out:
 numbers, without touching the corpus again; each is one pass over the merge list. With ``n_i`` the
 replacements of merge ``i``, after the first K merges:
 
@@ -14,8 +14,9 @@ Proofs are in ``docs/concepts/algebra.md``.
 
 from __future__ import annotations
 
-from prunedbpe.arrays import np
-from prunedbpe.learn.merges import Applied
+import numpy as np
+
+from prunedbpe.merges.merge_table import Applied
 from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array, UInt32Array
 
 
@@ -49,8 +50,8 @@ def exposure(
     Returns:
         Exposure by rank, bytes first.
 
-    >>> from prunedbpe.count import ChunkCounts
-    >>> from prunedbpe.learn import learn
+    >>> from prunedbpe.counts import ChunkCounts
+    >>> from prunedbpe.merges import learn
     >>> merges = learn(ChunkCounts.from_mapping({b"hat": 3, b"that": 2, b"ha": 1}), 2)
     >>> exposure(merges.pairs, merges.applied)[256:].tolist()  # "ha", "hat"
     [1, 5]
@@ -102,8 +103,8 @@ def encoded_length(
         hidden: By rank, whether the token is hidden; its length decides how many merges apply.
         exposures: Those after these merges, if they are known already.
 
-    >>> from prunedbpe.count import ChunkCounts
-    >>> from prunedbpe.learn import learn
+    >>> from prunedbpe.counts import ChunkCounts
+    >>> from prunedbpe.merges import learn
     >>> merges = learn(ChunkCounts.from_mapping({b"hat": 3, b"that": 2, b"ha": 1}), 2)
     >>> hidden = np.zeros(258, bool)
     >>> hidden[256] = True  # "ha": its one occurrence becomes "h", "a"

@@ -1,17 +1,18 @@
 """How far tokens are spread over the sources of a corpus.
 
-A token that is frequent in one source only says more about that source than about text. Its
-exposure is worth less to whoever encodes other text; this module says how much less.
+A token that is frequent in only one source says more about that source than about text in
+general. Its exposure is worth less for other text; this module computes how much less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prunedbpe.arrays import np
-from prunedbpe.count import SourceCounts
-from prunedbpe.learn import replay
-from prunedbpe.learn.merges import Applied, MergeTable
+import numpy as np
+
+from prunedbpe.counts import SourceCounts
+from prunedbpe.merges import replay
+from prunedbpe.merges.merge_table import Applied, MergeTable
 from prunedbpe.types import FloatArray, UInt32Array
 from prunedbpe.visibility.exposure import exposure
 
@@ -62,11 +63,5 @@ def replay_sources(
     by_name: dict[str, Applied] = {}
     for name, table in zip(sources.names, sources.tables, strict=True):
         applied = replay(merges, table, threads=threads)
-        if name in by_name:
-            before = by_name[name]
-            applied = Applied(
-                before.byte_counts + applied.byte_counts,
-                before.replacements + applied.replacements,
-            )
-        by_name[name] = applied
+        by_name[name] = by_name[name] + applied if name in by_name else applied
     return list(by_name.values())

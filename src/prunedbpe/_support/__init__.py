@@ -1,0 +1,1 @@
+"""What all stages use: atomic files, Parquet tables, digests, progress and threads."""

@@ -1,0 +1,162 @@
+"""Files that appear whole or not at all, and errors that name the file.
+
+A file takes its name only when all of it is on the disk. An interrupted run leaves the old file or
+none, never half of one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from prunedbpe.errors import FormatError, SettingsError
+from prunedbpe.types import ByteArray
+
+_DAMAGED = "the file is damaged: create it again, or restore it from a copy"
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes its name only once it is complete and synced.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_write(Path(folder, "a.bin")) as file:
+    ...         _ = file.write(b"abc")
+    ...     [(found.name, found.read_bytes()) for found in Path(folder).iterdir()]
+    [('a.bin', b'abc')]
+    """
+    with atomic_writes(path) as files:
+        yield files[0]
+
+
+@contextmanager
+def atomic_writes(*paths: str | os.PathLike[str]) -> Iterator[Sequence[BinaryIO]]:
+    """Open files for writing that take their names only once all are complete and synced.
+
+    They are written next to their targets under hidden temporary names. When the block ends, they
+    are synced and renamed, the last path last: if that one exists, all of them do, even after a
+    power cut. When the block fails, the temporary files are removed and the old files stay.
+    """
+    targets = [Path(path) for path in paths]
+    temporaries = [
+        target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp") for target in targets
+    ]
+    try:
+        with ExitStack() as stack:
+            files = [stack.enter_context(temporary.open("xb")) for temporary in temporaries]
+            yield files
+            for file in files:
+                file.flush()
+                os.fsync(file.fileno())
+        *others, (last, last_target) = zip(temporaries, targets, strict=True)
+        if others and last_target.exists():  # never leave an old one next to new others
+            last_target.unlink()
+            _sync_folder(last_target.parent)
+        for temporary, target in others:
+            temporary.replace(target)
+        for folder in {target.parent for _, target in others}:
+            _sync_folder(folder)
+        last.replace(last_target)
+    except BaseException:
+        for temporary in temporaries:
+            with suppress(FileNotFoundError):
+                temporary.unlink()
+        raise
+    _sync_folder(last_target.parent)
+
+
+def write_together(folder: Path, contents: Mapping[str, bytes | ByteArray]) -> None:
+    """Write files into a folder, creating it if missing; if the last file exists, all do.
+
+    Args:
+        folder: The target folder.
+        contents: The bytes of every file by its name.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_writes(*(folder / name for name in contents)) as files:
+        for file, content in zip(files, contents.values(), strict=True):
+            file.write(content)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename in ``folder`` survive a power cut, where the system lets folders be synced."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    r"""Write ``value`` as indented JSON, atomically.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_json(Path(folder, "s.json"), {"text": "中文"})
+    ...     Path(folder, "s.json").read_text(encoding="utf-8")
+    '{\n  "text": "中文"\n}\n'
+    """
+    data = json_bytes(value)
+    with atomic_write(path) as file:
+        file.write(data)
+
+
+def json_bytes(value: Any) -> bytes:
+    """``value`` as :func:`write_json` writes it."""
+    try:
+        data = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2).encode()
+    except UnicodeEncodeError:
+        # A file name that is not UTF-8 reaches Python with lone surrogates: JSON must escape them.
+        data = json.dumps(value, allow_nan=False, indent=2).encode()
+    return data + b"\n"
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        FormatError: The file is missing, or is not JSON; the message names the file and the line.
+    """
+    try:
+        return json.loads(Path(path).read_bytes().decode())
+    except FileNotFoundError as error:
+        raise FormatError(
+            f"{path}: no such file", hint="check the folder, or create the file again"
+        ) from error
+    except json.JSONDecodeError as error:
+        raise FormatError(
+            f"{path}, line {error.lineno}: not JSON: {error.msg}",
+            hint=_DAMAGED,
+        ) from error
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"{path}: not UTF-8 at byte {error.start}",
+            hint=_DAMAGED,
+        ) from error
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn any error about the contents of a file into a :class:`FormatError` that names it.
+
+    >>> with naming("run.json"):
+    ...     _ = {}["corpus"]
+    Traceback (most recent call last):
+    prunedbpe.errors.FormatError: run.json: its contents make no sense: KeyError('corpus')
+    hint: the file is damaged: create it again, or restore it from a copy
+    """
+    try:
+        yield
+    except (FormatError, SettingsError) as error:
+        raise FormatError(f"{path}: {error.message}", hint=error.hint) from error
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
+        raise FormatError(
+            f"{path}: its contents make no sense: {error!r}",
+            hint=_DAMAGED,
+        ) from error

@@ -1,0 +1,230 @@
+"""Tokenizers side by side on corpora: the everyday question, how much shorter and how well used.
+
+In: tokenizers and corpora, by name. Out: one :class:`CorpusEvaluation` for each tokenizer and
+corpus, and for each tokenizer and source folder. Lengths and exposures come from replaying the
+merges on the chunk counts; only the bootstrap over documents encodes the text itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe.analysis.metrics import (
+    ExposureSpread,
+    bootstrap_reductions,
+    renyi_efficiency,
+)
+from prunedbpe.analysis.scripts import UNSPACED, characters, split_by_script
+from prunedbpe.corpus import Corpus
+from prunedbpe.counts import ChunkCounts, SourceCounts, count_by_source
+from prunedbpe.errors import SettingsError
+from prunedbpe.merges import MergeTable, replay
+from prunedbpe.pretokenizers import Pretokenizer
+from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.tokenizer.shortest import ShortestSegmenter
+from prunedbpe.types import BYTE_COUNT, Int64Array
+from prunedbpe.visibility.exposure import encoded_length, exposure, flow
+
+BOOTSTRAP_SAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class CorpusEvaluation:
+    """One tokenizer on one corpus, or on one source folder of it.
+
+    Attributes:
+        tokenizer: Its name.
+        corpus: Name of the corpus.
+        source: The folder, or nothing for the whole corpus.
+        vocab_size: All a model sees.
+        bytes: Bytes of the text.
+        tokens: Its encoded length.
+        reduction: How much shorter than with the first tokenizer, as a share.
+        reduction_interval: 95 % interval of the reduction over documents.
+        bytes_per_token: Bytes for each token.
+        characters_per_token: Characters for each token, by script of the chunk.
+        fertility: Tokens for each word: for each chunk that holds a letter of a script written
+            with spaces. ``None`` where there are none, or where chunks are whole documents.
+        used: Visible tokens, bytes among them, that occur.
+        spread: How the visible learned tokens are used.
+        renyi_efficiency: Rényi efficiency of order 2.5 over all visible tokens, special ones apart.
+        shortest: Tokens in the minimum-token segmentation.
+        shortest_gap: How much longer than that the encoding is, as a share of the encoding.
+    """
+
+    tokenizer: str
+    corpus: str
+    source: str | None
+    vocab_size: int
+    bytes: int
+    tokens: int
+    reduction: float
+    bytes_per_token: float
+    used: int
+    renyi_efficiency: float
+    shortest: int
+    shortest_gap: float
+    spread: ExposureSpread
+    characters_per_token: dict[str, float] = field(default_factory=dict)
+    fertility: float | None = None
+    reduction_interval: tuple[float, float] | None = None
+
+    def as_settings(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return asdict(self)
+
+
+def evaluate(
+    tokenizers: Mapping[str, Tokenizer],
+    corpora: Mapping[str, Corpus],
+    *,
+    by_folder: bool = True,
+    bootstrap: int = BOOTSTRAP_SAMPLES,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> list[CorpusEvaluation]:
+    """Compare tokenizers on corpora.
+
+    Args:
+        tokenizers: Tokenizers by name; the others are compared with the first.
+        corpora: Corpora by name.
+        by_folder: Evaluate each folder of a corpus as well, where it has more than one.
+        bootstrap: Corpora drawn for the interval of a reduction; 0 for no interval.
+        seed: Seed of the drawing.
+        threads: One per core by default.
+        progress: Who watches.
+
+    >>> import prunedbpe
+    >>> texts = ["the cat in the hat", "that hat"]
+    >>> tok = prunedbpe.train(texts, vocab_size=264, threshold=0)
+    >>> [row] = evaluate({"tok": tok}, {"both": Corpus.from_texts(texts)}, bootstrap=0)
+    >>> row.tokens == sum(len(tok.encode(text)) for text in texts), row.fertility
+    (True, 2.142857142857143)
+    """
+    if not tokenizers:
+        raise SettingsError("no tokenizer is given")
+    rows: list[CorpusEvaluation] = []
+    cutters: dict[str, Pretokenizer] = {}
+    for tokenizer in tokenizers.values():
+        cutters.setdefault(str(tokenizer.pretokenizer.describe()), tokenizer.pretokenizer)
+    for corpus_name, corpus in corpora.items():
+        counted = {
+            key: count_by_source(
+                corpus, sources="folders", pretokenizer=cut, threads=threads, progress=progress
+            )
+            for key, cut in cutters.items()
+        }
+        whole: list[CorpusEvaluation] = []
+        for name, tokenizer in tokenizers.items():
+            sources = counted[str(tokenizer.pretokenizer.describe())]
+            evaluator = _Evaluator(name, tokenizer, corpus_name, threads)
+            whole.append(evaluator.evaluate(sources.total, None))
+            if by_folder and len(sources) > 1:
+                rows.extend(_by_folder(evaluator, sources))
+        intervals: list[tuple[float, float] | None] = [None] * len(whole)
+        if bootstrap:
+            lengths = _document_lengths(list(tokenizers.values()), corpus, threads, progress)
+            intervals = list(bootstrap_reductions(lengths, samples=bootstrap, seed=seed))
+        rows.extend(
+            replace(row, reduction_interval=interval)
+            for row, interval in zip(whole, intervals, strict=True)
+        )
+    return _against_first(rows, list(tokenizers), list(corpora))
+
+
+class _Evaluator:
+    """Evaluates one tokenizer on tables of chunk counts."""
+
+    def __init__(self, name: str, tokenizer: Tokenizer, corpus: str, threads: int | None) -> None:
+        self._name, self._tokenizer, self._corpus = name, tokenizer, corpus
+        self._threads = threads
+        vocabulary = tokenizer.vocabulary
+        self._hidden = ~vocabulary.visible
+        self._merges = MergeTable.from_pairs(vocabulary.pairs, tokenizer.pretokenizer)
+        self._segmenter = ShortestSegmenter.of(vocabulary, tokenizer.pretokenizer)
+
+    def evaluate(self, counts: ChunkCounts, source: str | None) -> CorpusEvaluation:
+        pairs = self._merges.pairs
+        applied = replay(self._merges, counts, threads=self._threads)
+        tokens = encoded_length(pairs, applied, self._hidden)
+        flows = flow(pairs, exposure(pairs, applied), self._hidden)
+        shown = np.flatnonzero(~self._hidden)
+        shortest = self._segmenter.total_length(counts, threads=self._threads)
+        per_script, fertility = self._by_script(counts)
+        return CorpusEvaluation(
+            tokenizer=self._name,
+            corpus=self._corpus,
+            source=source,
+            vocab_size=self._tokenizer.vocab_size,
+            bytes=counts.total_bytes,
+            tokens=tokens,
+            reduction=0.0,
+            bytes_per_token=counts.total_bytes / max(tokens, 1),
+            used=int((flows[shown] > 0).sum()),
+            renyi_efficiency=renyi_efficiency(flows[shown]),
+            shortest=shortest,
+            shortest_gap=(tokens - shortest) / max(tokens, 1),
+            spread=ExposureSpread.of(flows[shown[shown >= BYTE_COUNT]]),
+            characters_per_token=per_script,
+            fertility=fertility,
+        )
+
+    def _by_script(self, counts: ChunkCounts) -> tuple[dict[str, float], float | None]:
+        per_script: dict[str, float] = {}
+        words = word_tokens = 0
+        for script, table in split_by_script(counts).items():
+            applied = replay(self._merges, table, threads=self._threads)
+            tokens = encoded_length(self._merges.pairs, applied, self._hidden)
+            per_script[script] = characters(table) / max(tokens, 1)
+            if script not in UNSPACED:
+                words += int(table.counts.sum())
+                word_tokens += tokens
+        has_words = words and self._tokenizer.pretokenizer.name != "none"
+        return per_script, word_tokens / words if has_words else None
+
+
+def _by_folder(evaluator: _Evaluator, sources: SourceCounts) -> list[CorpusEvaluation]:
+    return [
+        evaluator.evaluate(table, name)
+        for name, table in zip(sources.names, sources.tables, strict=True)
+    ]
+
+
+def _document_lengths(
+    tokenizers: list[Tokenizer], corpus: Corpus, threads: int | None, progress: Progress
+) -> list[Int64Array]:
+    """Tokens of every document, for each tokenizer."""
+    lengths: list[list[Int64Array]] = [[] for _ in tokenizers]
+    with progress.task("Encoding", total=corpus.size, unit="bytes") as task:
+        for batch in corpus.batches(task):
+            texts = [document.decode() for document in batch.documents()]
+            for found, tokenizer in zip(lengths, tokenizers, strict=True):
+                _, offsets = tokenizer.encode_batch_to_numpy(texts, threads=threads)
+                found.append(np.diff(offsets))
+    return [np.concatenate([np.zeros(0, np.int64), *found]) for found in lengths]
+
+
+def _against_first(
+    rows: list[CorpusEvaluation], tokenizers: list[str], corpora: list[str]
+) -> list[CorpusEvaluation]:
+    """Put reductions in; order by corpus, the whole before its folders, then by tokenizer."""
+    first = {(row.corpus, row.source): row.tokens for row in rows if row.tokenizer == tokenizers[0]}
+    compared = [
+        replace(row, reduction=1 - row.tokens / max(first[row.corpus, row.source], 1))
+        for row in rows
+    ]
+    return sorted(
+        compared,
+        key=lambda row: (
+            corpora.index(row.corpus),
+            row.source is not None,
+            row.source or "",
+            tokenizers.index(row.tokenizer),
+        ),
+    )

@@ -1,0 +1,89 @@
+"""Which script a chunk is written in, and the part of a corpus in each.
+
+The script of a chunk is that of its first letter, named by the first word of the letter's Unicode
+name (``LATIN``, ``CJK``, ``CYRILLIC``); a chunk without letters is ``other``.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+import numpy as np
+
+from prunedbpe.counts import ChunkCounts
+from prunedbpe.types import BoolArray
+
+NO_LETTER = "other"
+
+UNSPACED = frozenset(
+    {"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", NO_LETTER}
+)
+"""Scripts written without spaces, where chunks are not words."""
+
+
+@lru_cache(maxsize=1 << 16)
+def script_of_character(character: str) -> str:
+    """Script of a letter, ``other`` of anything else.
+
+    >>> [script_of_character(c) for c in "aя中1"]
+    ['LATIN', 'CYRILLIC', 'CJK', 'other']
+    """
+    if not character.isalpha():
+        return NO_LETTER
+    return unicodedata.name(character, NO_LETTER).partition(" ")[0]
+
+
+def script_of(chunk: bytes) -> str:
+    """Script of a chunk.
+
+    >>> script_of(b" the"), script_of(b"==="), script_of("1 中".encode())
+    ('LATIN', 'other', 'CJK')
+    """
+    if chunk.isascii():
+        return "LATIN" if any(byte | 0x20 in range(97, 123) for byte in chunk) else NO_LETTER
+    for character in chunk.decode(errors="replace"):
+        script = script_of_character(character)
+        if script != NO_LETTER:
+            return script
+    return NO_LETTER
+
+
+def split_by_script(counts: ChunkCounts) -> dict[str, ChunkCounts]:
+    """The chunks of each script, the scripts with most characters first."""
+    scripts = np.array([script_of(chunk) for chunk, _ in counts.items()])
+    tables = {
+        str(script): select_chunks(counts, scripts == script) for script in np.unique(scripts)
+    }
+    return dict(sorted(tables.items(), key=lambda named: (-characters(named[1]), named[0])))
+
+
+def select_chunks(counts: ChunkCounts, chosen: BoolArray) -> ChunkCounts:
+    """The table of some chunks only.
+
+    >>> table = ChunkCounts.from_mapping({b"ab": 2, b"c": 1, b"de": 3})
+    >>> dict(select_chunks(table, np.array([True, False, True])).items())
+    {b'ab': 2, b'de': 3}
+    """
+    lengths = np.diff(counts.offsets)
+    offsets = np.zeros(int(chosen.sum()) + 1, np.int64)
+    np.cumsum(lengths[chosen], out=offsets[1:])
+    return ChunkCounts(
+        data=counts.data[np.repeat(chosen, lengths)],
+        offsets=offsets,
+        counts=counts.counts[chosen],
+        first_positions=counts.first_positions[chosen],
+        pretokenizer=counts.pretokenizer,
+        corpus=counts.corpus,
+    )
+
+
+def characters(counts: ChunkCounts) -> int:
+    """Characters of a corpus: bytes that do not continue one.
+
+    >>> characters(ChunkCounts.from_mapping({"中a".encode(): 3}))
+    6
+    """
+    starts = counts.byte_counts.copy()
+    starts[0x80:0xC0] = 0
+    return int(starts.sum())

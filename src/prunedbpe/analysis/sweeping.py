@@ -1,0 +1,200 @@
+"""Sweeps: sizes x thresholds x corpora out of one merge list, and which sizes are worth having.
+
+In: merges, and what they do to each corpus. Out: one row for each cell; nothing is encoded or
+learned again, so a hundred cells take about a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from prunedbpe.errors import InsufficientCandidatesError
+from prunedbpe.merges import Applied, MergeTable
+from prunedbpe.training import decide
+from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS
+from prunedbpe.visibility.exposure import encoded_length, lengths_by_prefix, total_tokens
+from prunedbpe.visibility.policy import ThresholdLike, VisibilityPolicy
+from prunedbpe.visibility.threshold import required_tokens, too_few_merges
+
+TRAINING_CORPUS = "training"
+"""Name of the corpus the merges were learned on, in a sweep."""
+
+GROWTH = 2000
+"""The step of the marginal reduction: what so many more Standard tokens would bring."""
+
+
+@dataclass(frozen=True)
+class SweepCell:
+    """One vocabulary on one corpus.
+
+    Attributes:
+        corpus: Name of the corpus.
+        vocab_size: All a model sees.
+        threshold: As the user wrote it.
+        encoded_length: Tokens of the corpus; ``None`` if the threshold cannot be met.
+        standard_length: Tokens of the corpus with Standard BPE of the same size.
+        reduction: How much shorter, as a share.
+        internal: Internal tokens.
+        internal_share: Their share of all retained learned tokens.
+        least_exposure: The least exposure of a visible learned token, on the training corpus.
+        bytes_per_token: Bytes of the corpus for each token.
+        growth_reduction: R_std: how much shorter Standard BPE gets by 2,000 more tokens; ``None``
+            where fewer were learned.
+        note: Why there is no length.
+    """
+
+    corpus: str
+    vocab_size: int
+    threshold: str
+    encoded_length: int | None
+    standard_length: int
+    reduction: float | None
+    internal: int | None
+    internal_share: float | None
+    least_exposure: int | None
+    bytes_per_token: float | None
+    growth_reduction: float | None
+    note: str = ""
+
+    def as_row(self) -> dict[str, Any]:
+        """The cell as a flat mapping, for CSV and JSON."""
+        return asdict(self)
+
+
+def sweep(
+    merges: MergeTable,
+    sizes: Sequence[int],
+    thresholds: Sequence[ThresholdLike],
+    *,
+    corpora: Mapping[str, Applied] | None = None,
+    sources: Sequence[Applied] = (),
+    special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+    max_train_vocab: int | None = None,
+) -> list[SweepCell]:
+    """Compare vocabularies of every size and threshold on every corpus.
+
+    Args:
+        merges: Candidates; thresholds that need more than there are give a cell with a note.
+        sizes: Vocabulary sizes.
+        thresholds: Thresholds, ``"auto"`` among them.
+        corpora: What the merges do to other corpora, by name; the training corpus comes first.
+        sources: The sources of the training corpus, for ``"auto"``.
+        special_tokens: Reserved tokens.
+        max_train_vocab: Upper bound of bytes and learned tokens.
+
+    >>> from prunedbpe import ChunkCounts, learn
+    >>> merges = learn(ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}), 4)
+    >>> cells = sweep(merges, [259], [0, 2], special_tokens=())
+    >>> [(cell.threshold, cell.encoded_length, cell.internal) for cell in cells]
+    [('0', 10, 0), ('2', 9, 1)]
+    """
+    named = {TRAINING_CORPUS: merges.applied, **(corpora or {})}
+    special_tokens = tuple(special_tokens)
+    cells = []
+    for vocab_size in sizes:
+        required = required_tokens(vocab_size, special_tokens)
+        if required > len(merges):
+            raise too_few_merges(merges, required)
+        for threshold in thresholds:
+            note, hidden, least = "", None, None
+            try:
+                policy = VisibilityPolicy(threshold, max_train_vocab, sources=sources)
+                decision = decide(merges, required, policy)
+            except InsufficientCandidatesError as error:
+                note = error.message
+            else:
+                hidden = decision.hidden
+                least = decision.training["least_visible_exposure"]
+            for corpus, applied in named.items():
+                standard = total_tokens(applied, required)
+                length = None if hidden is None else encoded_length(merges.pairs, applied, hidden)
+                cells.append(
+                    SweepCell(
+                        corpus=corpus,
+                        vocab_size=vocab_size,
+                        threshold=str(getattr(threshold, "text", threshold)),
+                        encoded_length=length,
+                        standard_length=standard,
+                        reduction=None
+                        if length is None
+                        else (standard - length) / max(standard, 1),
+                        internal=None if hidden is None else int(hidden.sum()),
+                        internal_share=None
+                        if hidden is None
+                        else int(hidden.sum()) / max(len(hidden) - BYTE_COUNT, 1),
+                        least_exposure=least,
+                        bytes_per_token=applied.total_bytes / length if length else None,
+                        growth_reduction=growth_reduction(applied, required),
+                        note=note,
+                    )
+                )
+    return cells
+
+
+def growth_reduction(applied: Applied, required: int, growth: int = GROWTH) -> float | None:
+    """R_std: the share by which ``growth`` more Standard tokens shorten a corpus.
+
+    Returns:
+        ``None`` where so many were not learned.
+    """
+    if required + growth > len(applied):
+        return None
+    now, then = total_tokens(applied, required), total_tokens(applied, required + growth)
+    return (now - then) / now if now else 0.0
+
+
+@dataclass(frozen=True)
+class SizeAdvice:
+    """The marginal-reduction curve, and sizes where it flattens.
+
+    Attributes:
+        sizes: Vocabulary sizes, one every 2,000.
+        reductions: R_std of growing from each size by 2,000.
+        knee: Where the curve bends most.
+        suggested: Sizes worth trying: the knee, and where growth brings under 3 % and under 2 %.
+    """
+
+    sizes: list[int]
+    reductions: list[float]
+    knee: int | None
+    suggested: list[int]
+
+
+def advise_sizes(
+    applied: Applied, special_count: int = len(DEFAULT_SPECIAL_TOKENS), step: int = GROWTH
+) -> SizeAdvice:
+    """Where growing the vocabulary stops paying: the paper's heuristic for choosing sizes.
+
+    Args:
+        applied: What the merges do to the corpus.
+        special_count: How many special tokens a vocabulary holds.
+        step: Distance between two sizes.
+    """
+    lengths = lengths_by_prefix(applied)
+    base = BYTE_COUNT + special_count
+    # Standard BPE of size N has N - base merges; sizes are multiples of the step.
+    sizes = [n for n in range(step, base + len(applied) + 1, step) if n > base]
+    sizes = [n for n in sizes if n + step - base <= len(applied)]
+    reductions = [
+        float(1 - lengths[n + step - base] / lengths[n - base]) if lengths[n - base] else 0.0
+        for n in sizes
+    ]
+    knee = _knee(sizes, reductions)
+    under = [
+        next((n for n, r in zip(sizes, reductions, strict=True) if r < limit), None)
+        for limit in (0.03, 0.02)
+    ]
+    suggested = sorted({n for n in [knee, *under] if n is not None})
+    return SizeAdvice(sizes, reductions, knee, suggested)
+
+
+def _knee(sizes: Sequence[int], reductions: Sequence[float]) -> int | None:
+    """The point of a falling curve farthest below the line between its ends."""
+    if len(sizes) < 3:
+        return None
+    first, last = (sizes[0], reductions[0]), (sizes[-1], reductions[-1])
+    slope = (last[1] - first[1]) / (last[0] - first[0])
+    below = [first[1] + slope * (n - first[0]) - r for n, r in zip(sizes, reductions, strict=True)]
+    return sizes[max(range(len(sizes)), key=below.__getitem__)]

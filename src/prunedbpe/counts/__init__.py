@@ -1,0 +1,8 @@
+"""Counting: a corpus -> its unique chunks with their counts and first positions."""
+
+from prunedbpe.counts.chunk_counts import ChunkCounts
+from prunedbpe.counts.counting import count
+from prunedbpe.counts.reducing import reduce_counts
+from prunedbpe.counts.sources import SourceCounts, count_by_source
+
+__all__ = ["ChunkCounts", "SourceCounts", "count", "count_by_source", "reduce_counts"]

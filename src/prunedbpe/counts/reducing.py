@@ -1,0 +1,74 @@
+"""Adding up the tables of shards: exactly the table of the whole corpus, positions included.
+
+Shards are contiguous runs of the corpus, so the table of a shard becomes part of the whole by
+moving its positions behind the bytes of the shards before it. A table that knows its shard is put
+in its place whatever the order of the arguments; tables without one follow each other as given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prunedbpe import _core
+from prunedbpe.corpus import CorpusReport
+from prunedbpe.counts.chunk_counts import ChunkCounts
+from prunedbpe.errors import SettingsError
+
+
+def reduce_counts(tables: Sequence[ChunkCounts]) -> ChunkCounts:
+    """Reduce the tables of corpus parts to the table of the whole.
+
+    Args:
+        tables: At least one table, all cut by the same pretokenizer. Tables counted with a shard
+            number must be all the shards of one plan.
+
+    Raises:
+        SettingsError: The tables do not belong together; the message names the difference.
+
+    >>> first = ChunkCounts.from_mapping({b"ab": 2})
+    >>> second = ChunkCounts.from_mapping({b"c": 1, b"ab": 1})
+    >>> whole = reduce_counts([first, second])
+    >>> dict(whole.items()), whole.first_positions.tolist()
+    ({b'ab': 3, b'c': 1}, [0, 4])
+    """
+    if not tables:
+        raise SettingsError("no tables to reduce")
+    ordered = _in_corpus_order(tables)
+    pretokenizer = ordered[0].pretokenizer
+    counter = _core.ChunkCounter(1)
+    shift = 0
+    for table in ordered:
+        if table.pretokenizer != pretokenizer:
+            raise SettingsError(
+                f"tables cut by different pretokenizers: {pretokenizer.describe()} "
+                f"and {table.pretokenizer.describe()}"
+            )
+        counter.add_counts(*table.columns, shift)
+        shift += table.total_bytes
+    data, offsets, counts, first_positions = counter.finish()
+    return ChunkCounts(
+        data=data,
+        offsets=offsets,
+        counts=counts,
+        first_positions=first_positions,
+        pretokenizer=pretokenizer,
+        corpus=sum((table.corpus for table in ordered), CorpusReport()),
+    )
+
+
+def _in_corpus_order(tables: Sequence[ChunkCounts]) -> list[ChunkCounts]:
+    shards = [table.shard for table in tables]
+    if all(shard is None for shard in shards):
+        return list(tables)
+    known = [shard for shard in shards if shard is not None]
+    if len(known) < len(tables):
+        raise SettingsError("some tables are shards of a corpus and others are not")
+    count = known[0].count
+    indices = sorted(shard.index for shard in known)
+    if any(shard.count != count for shard in known) or indices != list(range(count)):
+        named = ", ".join(f"{shard.index}/{shard.count}" for shard in known)
+        raise SettingsError(
+            f"the shards {named} do not make up one corpus",
+            hint=f"give every shard from 0/{count} to {count - 1}/{count} exactly once",
+        )
+    return sorted(tables, key=lambda table: table.shard.index)  # type: ignore[union-attr]

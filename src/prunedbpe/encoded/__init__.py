@@ -1,0 +1,1 @@
+"""Encoded corpora: token ids on disk, one writer and one reader for every format."""

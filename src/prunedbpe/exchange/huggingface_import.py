@@ -1,0 +1,208 @@
+"""Byte-level BPE of Hugging Face: ``tokenizer.json``, or ``vocab.json`` with ``merges.txt``.
+
+Whatever the file asks for that the encoder cannot do exactly is refused by name. Encoding equals
+``Tokenizer.encode(text, add_special_tokens=False)`` of that library; it finds added tokens in text
+by itself, so ours must be told to with ``allowed_special="all"``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from prunedbpe._support.atomic_files import read_json
+from prunedbpe.errors import FormatError, NotExactError
+from prunedbpe.exchange.byte_alphabet import from_byte_alphabet
+from prunedbpe.exchange.known_patterns import cut_by, cut_of_pattern
+from prunedbpe.exchange.recovered_merges import imported_tokenizer, merges_of_list
+from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer
+from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION, ForeignCut
+from prunedbpe.tokenizer.imported import ImportedTokenizer
+from prunedbpe.types import Settings
+
+_LOOKS_SPECIAL = re.compile(r"<[^<>]+>|\[[A-Z_]+\]")
+
+
+def import_huggingface(
+    path: str | Path, *, unicode_version: str = STOCK_UNICODE_VERSION
+) -> ImportedTokenizer:
+    """Read a ``tokenizer.json``.
+
+    Args:
+        path: The file, or its folder.
+        unicode_version: That of the library to be equal to.
+
+    Raises:
+        NotExactError: The file uses a feature that is not supported; the message names it.
+        FormatError: The file is no such file.
+    """
+    path = Path(path)
+    path = path / "tokenizer.json" if path.is_dir() else path
+    settings = read_json(path)
+    model = settings.get("model") if isinstance(settings, dict) else None
+    if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
+        raise FormatError(f"{path}: no tokenizer.json with a BPE model")
+    try:
+        _check_model(model)
+        normalization = _normalization(settings.get("normalizer"))
+        cut = _cut(settings.get("pre_tokenizer"), unicode_version, normalization)
+        specials = _added_tokens(settings.get("added_tokens") or [])
+        ids = _ids_by_bytes(model["vocab"], specials)
+        merges = [_merge(entry) for entry in model.get("merges", [])]
+        return imported_tokenizer(
+            merges_of_list(ids, merges),
+            ids,
+            specials,
+            cut,
+            whole_chunks=bool(model.get("ignore_merges", False)),
+            origin={"format": "Hugging Face tokenizer.json", "file": path.name},
+        )
+    except NotExactError as error:
+        raise NotExactError(f"{path}: {error.message}", hint=error.hint) from error
+
+
+def import_gpt2_files(
+    vocab: str | Path,
+    merges: str | Path,
+    *,
+    pretokenizer: str | Pretokenizer = "gpt2",
+    special_tokens: tuple[str, ...] | None = None,
+    unicode_version: str = STOCK_UNICODE_VERSION,
+) -> ImportedTokenizer:
+    """Read ``vocab.json`` and ``merges.txt`` as GPT-2 has them.
+
+    Args:
+        vocab: Ids by token, in the byte alphabet.
+        merges: One merge a line, two tokens divided by a space.
+        pretokenizer: The files do not say how text is cut; GPT-2's pattern by default.
+        special_tokens: Nor which tokens are special; by default those that no merge makes and
+            that look like ``<...>`` or ``[NAME]``.
+        unicode_version: That of the library to be equal to.
+    """
+    entries = read_json(vocab)
+    if not isinstance(entries, dict):
+        raise FormatError(f"{vocab}: not a JSON object of tokens and ids")
+    pairs = []
+    for number, line in enumerate(Path(merges).read_text("utf-8").split("\n"), 1):
+        if not line.strip() or (number == 1 and line.startswith("#version")):
+            continue
+        try:
+            pairs.append(_merge(line.rstrip("\r")))
+        except NotExactError as error:
+            raise FormatError(f"{merges}, line {number}: {error.message}") from None
+    made = {left + right for left, right in pairs}
+    if special_tokens is None:
+        special_tokens = tuple(
+            name
+            for name in entries
+            if _LOOKS_SPECIAL.fullmatch(name) and from_byte_alphabet(name) not in made
+        )
+    unknown = [name for name in special_tokens if name not in entries]
+    if unknown:
+        raise FormatError(f"{vocab}: the special token {unknown[0]!r} is not in it")
+    specials = {name: int(entries[name]) for name in special_tokens}
+    ids = _ids_by_bytes(entries, specials)
+    return imported_tokenizer(
+        merges_of_list(ids, pairs),
+        ids,
+        specials,
+        cut_by(pretokenizer, unicode_version),
+        origin={"format": "vocab.json and merges.txt", "file": Path(vocab).name},
+    )
+
+
+def _check_model(model: Settings) -> None:
+    if model.get("type", "BPE") != "BPE":
+        raise NotExactError(f"the model is {model['type']}, not BPE")
+    if model.get("dropout"):
+        raise NotExactError(
+            f"dropout={model['dropout']}: the original encodes at random",
+            hint="set it to null; our encode has an option dropout of its own",
+        )
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(name):
+            raise NotExactError(f"{name}={model[name]!r} is not supported: not byte-level BPE")
+
+
+def _cut(settings: Any, unicode_version: str, normalization: str | None) -> ForeignCut:
+    """A byte-level step, alone or behind one split."""
+    steps = [settings] if settings else []
+    if settings and settings.get("type") == "Sequence":
+        steps = list(settings["pretokenizers"])
+    if not steps or steps[-1].get("type") != "ByteLevel":
+        kinds = ", ".join(str(step.get("type")) for step in steps) or "none"
+        raise NotExactError(f"pre_tokenizer {kinds}: only byte-level BPE (ByteLevel) is supported")
+    *splits, byte_level = steps
+    if byte_level.get("add_prefix_space", True):
+        raise NotExactError("pre_tokenizer ByteLevel with add_prefix_space=true is not supported")
+    if byte_level.get("use_regex", True):
+        if splits:
+            raise NotExactError("pre_tokenizer ByteLevel with use_regex behind another split")
+        return ForeignCut(Pretokenizer("gpt2"), unicode_version, normalization)
+    if not splits:
+        return ForeignCut(Pretokenizer("none"), UNICODE_VERSION, normalization)
+    if len(splits) > 1 or splits[0].get("type") != "Split":
+        kinds = ", ".join(str(step.get("type")) for step in splits)
+        raise NotExactError(f"pre_tokenizer {kinds}: only one Split by a pattern is supported")
+    return _split(splits[0], unicode_version, normalization)
+
+
+def _split(split: Settings, unicode_version: str, normalization: str | None) -> ForeignCut:
+    pattern = split.get("pattern", {}).get("Regex")
+    if pattern is None:
+        raise NotExactError(f"pre_tokenizer Split by {split.get('pattern')!r}, not by a Regex")
+    behavior, invert = split.get("behavior"), bool(split.get("invert"))
+    cut = cut_of_pattern(pattern, unicode_version, normalization)
+    covers_all = cut.pretokenizer.pattern is None  # then there is nothing between two matches
+    if (behavior, invert) == ("Isolated", False) or (
+        covers_all and (behavior, invert) == ("Removed", True)
+    ):
+        return cut
+    raise NotExactError(f"pre_tokenizer Split with behavior {behavior!r}, invert={invert}")
+
+
+def _normalization(settings: Any) -> str | None:
+    if settings and settings.get("type") == "Sequence":
+        steps = settings.get("normalizers", [])
+        settings = steps[0] if len(steps) == 1 else settings if steps else None
+    if not settings:
+        return None
+    if settings.get("type") == "NFC":
+        return "NFC"
+    raise NotExactError(f"normalizer {settings.get('type')} is not supported: only NFC is")
+
+
+def _added_tokens(entries: list[Settings]) -> dict[str, int]:
+    specials = {}
+    for entry in entries:
+        for name in ("lstrip", "rstrip", "single_word"):
+            if entry.get(name):
+                raise NotExactError(f"added token {entry['content']!r} with {name}=true")
+        specials[str(entry["content"])] = int(entry["id"])
+    return specials
+
+
+def _ids_by_bytes(vocab: dict[str, Any], specials: dict[str, int]) -> dict[bytes, int]:
+    """Ids of the model's tokens by their bytes, without those that are special tokens."""
+    ids = {}
+    for name, token_id in vocab.items():
+        if specials.get(name) == token_id:
+            continue
+        string = from_byte_alphabet(name)
+        if not string:
+            raise NotExactError(
+                f"token {name!r} (id {token_id}) is not written in the byte alphabet: "
+                "not byte-level BPE"
+            )
+        ids[string] = int(token_id)
+    return ids
+
+
+def _merge(entry: Any) -> tuple[bytes, bytes]:
+    """A merge as ``"a b"`` or ``["a", "b"]``."""
+    parts = entry.split(" ") if isinstance(entry, str) else entry
+    strings = [from_byte_alphabet(part) for part in parts] if isinstance(parts, list) else []
+    if len(strings) != 2 or not strings[0] or not strings[1]:
+        raise NotExactError(f"{entry!r} is no merge of two byte-level tokens")
+    return strings[0], strings[1]

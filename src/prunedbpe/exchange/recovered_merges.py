@@ -1,0 +1,152 @@
+"""Finding the one merge that makes each token of a foreign vocabulary.
+
+Another library's merges may make a token in several ways (lists converted from rank files name
+every split), name tokens nobody can make, or be missing altogether (rank files). But wherever a
+text produces a token, nothing has crossed the token's span before; so inside it happened just what
+happens when the token's own bytes are encoded alone. Encoding every token alone therefore finds
+the one merge that can ever make it, and shows the tokens that no merge ever makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from prunedbpe.errors import NotExactError
+from prunedbpe.pretokenizers.foreign_cut import ForeignCut
+from prunedbpe.tokenizer.imported import ImportedTokenizer
+from prunedbpe.types import BYTE_COUNT, Settings, UInt32Array
+from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
+
+Priority = Callable[[bytes, bytes], "int | None"]
+"""Of two neighbours, the priority of merging them (lower is earlier), or ``None``."""
+
+
+@dataclass(frozen=True)
+class FoundMerges:
+    """Merges in their order, as ranks, and what they leave out.
+
+    Attributes:
+        pairs: Left and right rank of each merge.
+        strings: What every rank spells, bytes first.
+        unmergeable: Tokens of the vocabulary that no merge makes.
+    """
+
+    pairs: UInt32Array
+    strings: list[bytes]
+    unmergeable: list[bytes]
+
+
+def merges_of_list(tokens: Iterable[bytes], merges: list[tuple[bytes, bytes]]) -> FoundMerges:
+    """The merges of a merge list that can ever apply; the place in the list is the priority.
+
+    >>> tokens = [bytes([i]) for i in range(256)] + [b"ab", b"bc", b"abc"]
+    >>> found = merges_of_list(tokens, [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")])
+    >>> found.pairs.tolist(), found.unmergeable
+    ([[97, 98], [98, 99], [256, 99]], [])
+    """
+    known = set(tokens)
+    places: dict[tuple[bytes, bytes], int] = {}
+    for place, pair in enumerate(merges):
+        # Of a pair listed twice the later line counts, as in a dictionary built line by line.
+        places[pair] = place
+        for part in (*pair, pair[0] + pair[1]):
+            if part not in known:
+                raise NotExactError(
+                    f"merge {place}: {pair[0]!r} + {pair[1]!r} needs the token {part!r}, "
+                    "which is not in the vocabulary"
+                )
+    return _find(known, lambda left, right: places.get((left, right)))
+
+
+def merges_of_ranks(ranks: Mapping[bytes, int]) -> FoundMerges:
+    """The merges behind a rank file: any two neighbours merge whose joined bytes have a rank.
+
+    >>> ranks = {bytes([i]): i for i in range(256)} | {b"bc": 256, b"abc": 257, b"xyz": 258}
+    >>> found = merges_of_ranks(ranks)
+    >>> found.pairs.tolist(), found.unmergeable
+    ([[98, 99], [97, 256]], [b'xyz'])
+    """
+    return _find(ranks, lambda left, right: ranks.get(left + right))
+
+
+def imported_tokenizer(
+    found: FoundMerges,
+    ids: Mapping[bytes, int],
+    special_tokens: Mapping[str, int],
+    cut: ForeignCut,
+    *,
+    whole_chunks: bool = False,
+    origin: Settings,
+) -> ImportedTokenizer:
+    """Build a tokenizer with the original's ids out of recovered merges."""
+    vocabulary = ForeignVocabulary(
+        found.pairs,
+        np.ones(len(found.strings), bool),
+        tuple(special_tokens),
+        ids_of_ranks=tuple(ids[string] for string in found.strings),
+        ids_of_specials=tuple(special_tokens.values()),
+        unmergeable=tuple((string, ids[string]) for string in found.unmergeable),
+    )
+    return ImportedTokenizer(vocabulary, cut, whole_chunks=whole_chunks, origin=origin)
+
+
+def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
+    tokens = list(tokens)
+    single = {token[0] for token in tokens if len(token) == 1}
+    if len(single) < BYTE_COUNT:
+        missing = min(set(range(BYTE_COUNT)) - single)
+        raise NotExactError(
+            f"{BYTE_COUNT - len(single)} bytes have no token (the first: 0x{missing:02x}), so the "
+            "original drops them or makes them unknown: encoding would not be lossless",
+            hint="train the original with all 256 bytes, for instance with "
+            "initial_alphabet=ByteLevel.alphabet()",
+        )
+    made: list[tuple[int, bytes, bytes]] = []
+    unmergeable = []
+    for token in tokens:
+        if len(token) > 1:
+            last = _last_merge(token, priority)
+            if last is None:
+                unmergeable.append(token)
+            else:
+                made.append(last)
+    made.sort()
+    strings = [bytes([byte]) for byte in range(BYTE_COUNT)]
+    rank_of = {string: rank for rank, string in enumerate(strings)}
+    pairs = []
+    for _, left, right in made:
+        if left not in rank_of or right not in rank_of:
+            late = left if left not in rank_of else right
+            raise NotExactError(
+                f"token {left + right!r} is merged before its part {late!r} is: priorities that "
+                "do not follow the order of building are not supported"
+            )
+        pairs.append((rank_of[left], rank_of[right]))
+        rank_of[left + right] = len(strings)
+        strings.append(left + right)
+    return FoundMerges(np.array(pairs, np.uint32).reshape(-1, 2), strings, unmergeable)
+
+
+def _last_merge(token: bytes, priority: Priority) -> tuple[int, bytes, bytes] | None:
+    """Encode a token's own bytes; the merge that completes it, or ``None`` if none does."""
+    parts = [token[i : i + 1] for i in range(len(token))]
+    weights = [priority(left, right) for left, right in pairwise(parts)]
+    while True:
+        at, best = -1, None
+        for i, weight in enumerate(weights):
+            if weight is not None and (best is None or weight < best):
+                at, best = i, weight
+        if best is None:
+            return None
+        if len(parts) == 2:
+            return best, parts[0], parts[1]
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        del weights[at]
+        if at > 0:
+            weights[at - 1] = priority(parts[at - 1], parts[at])
+        if at < len(weights):
+            weights[at] = priority(parts[at], parts[at + 1])

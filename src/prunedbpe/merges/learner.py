@@ -1,0 +1,258 @@
+"""From chunk counts to merges: drives the native loop in steps, and replays merges elsewhere.
+
+Native code returns to Python every fraction of a second. That gives progress, checkpoints and
+Ctrl-C without a callback, and lets reallocation measure exposure between two batches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from prunedbpe import _core
+from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.threads import in_background, thread_count
+from prunedbpe.counts import ChunkCounts
+from prunedbpe.errors import SettingsError
+from prunedbpe.merges.merge_table import Applied, MergeTable
+
+SPLIT_FROM = 1 << 9
+"""A merge with at least this many occurrences is split between threads."""
+
+_STEP_SECONDS = 0.1
+
+
+class Checkpointer:
+    """Saves a growing merge list at intervals, and when it reaches chosen sizes.
+
+    Args:
+        save: Writes a checkpoint.
+        every_seconds: The interval.
+        at: Merge counts at which to save as well.
+    """
+
+    def __init__(
+        self,
+        save: Callable[[MergeTable], None],
+        *,
+        every_seconds: float = 30.0,
+        at: Collection[int] = (),
+    ) -> None:
+        self._save = save
+        self._every_seconds = every_seconds
+        self._sizes = sorted(at)
+        self._saved_at = time.monotonic()
+        self._saved_count = -1
+
+    def next_stop(self, known: int, merge_count: int) -> int:
+        """How far learning may go before the next chosen size is due."""
+        return min([merge_count, *(size for size in self._sizes if size > known)])
+
+    def is_due(self, known: int) -> bool:
+        """Whether it is time to save ``known`` merges."""
+        reached = any(self._saved_count < size <= known for size in self._sizes)
+        return reached or time.monotonic() - self._saved_at >= self._every_seconds
+
+    def save(self, merges: MergeTable) -> None:
+        """Save now, unless these merges are saved already."""
+        if len(merges) == self._saved_count:
+            return
+        self._save(merges)
+        self._saved_at = time.monotonic()
+        self._saved_count = len(merges)
+
+
+class Learner:
+    """Grows a merge list on one corpus, as far as asked; one owner.
+
+    The corpus is laid out for learning only when a merge is needed that is not known yet: a run
+    that has enough merges never touches its counts again.
+
+    Args:
+        counts: The corpus, or a function that loads it.
+        merges: Merges to continue from; they must have been learned on these very counts.
+        threads: One per core by default. The result does not depend on it.
+        progress: Progress reporter; silent by default.
+        checkpoints: Saves the merges now and then, and when learning ends or is interrupted.
+        split_from: Occurrences from which on a merge is split between threads.
+
+    >>> learner = Learner(ChunkCounts.from_mapping({b"hat": 3, b"that": 2}))
+    >>> merges = learner.reach(2)
+    >>> merges.token_bytes[256:], merges.frequencies.tolist()
+    ([b'ha', b'hat'], [5, 5])
+    """
+
+    def __init__(
+        self,
+        counts: ChunkCounts | Callable[[], ChunkCounts],
+        merges: MergeTable | None = None,
+        *,
+        threads: int | None = None,
+        progress: Progress = SILENT,
+        checkpoints: Checkpointer | None = None,
+        split_from: int = SPLIT_FROM,
+    ) -> None:
+        if isinstance(counts, ChunkCounts):
+            _check_origin(merges, counts)
+        self._counts = counts
+        self._known = merges
+        self._threads = thread_count(threads)
+        self._progress = progress
+        self._checkpoints = checkpoints
+        self._split_from = split_from
+        self._work: _Work | None = None
+
+    def reach(self, merge_count: int) -> MergeTable:
+        """Learn until ``merge_count`` merges are known, or no pair is left that occurs twice.
+
+        Returns:
+            All merges known now.
+        """
+        known = self._known
+        if known is not None and (len(known) >= merge_count or known.exhausted):
+            return known
+        if self._work is None:
+            counts = self._counts
+            if not isinstance(counts, ChunkCounts):
+                counts = counts()
+                _check_origin(known, counts)
+            self._work = _Work(counts, known, self._threads, self._split_from)
+        try:
+            self._learn(self._work, merge_count)
+        finally:  # what was learned before an interrupt counts too
+            self._known = self._work.merges()
+            if self._checkpoints is not None:
+                self._checkpoints.save(self._known)
+        return self._known
+
+    @property
+    def memory(self) -> int:
+        """Bytes held by the native structures; 0 before the corpus is laid out."""
+        return 0 if self._work is None else self._work.memory
+
+    def _learn(self, work: _Work, merge_count: int) -> None:
+        missing = max(merge_count - len(work), 0)
+        with self._progress.task("Learning", total=missing, unit="merges") as task:
+            while len(work) < merge_count and not work.exhausted:
+                stop = merge_count
+                if self._checkpoints is not None:
+                    stop = self._checkpoints.next_stop(len(work), merge_count)
+                task.advance(work.advance(stop))
+                if self._checkpoints is not None and self._checkpoints.is_due(len(work)):
+                    self._checkpoints.save(work.merges())
+
+
+class _Work:
+    """The native learner of one corpus, and the merges it started from."""
+
+    def __init__(
+        self, counts: ChunkCounts, given: MergeTable | None, threads: int, split_from: int
+    ) -> None:
+        # Hashing a large table takes a while: do it next to the native layout of the corpus.
+        self._digest = in_background(lambda: counts.digest, threads)
+        self._native = _core.Learner(
+            *counts.columns[:3], None if given is None else given.pairs, threads, split_from, False
+        )
+        # The counts may be large; keep only what the merge table needs of them.
+        self._given = given
+        self._byte_counts = counts.byte_counts
+        self._pretokenizer, self._corpus = counts.pretokenizer, counts.corpus
+        self._count = 0 if given is None else len(given)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def exhausted(self) -> bool:
+        return bool(self._native.exhausted)
+
+    @property
+    def memory(self) -> int:
+        return int(self._native.memory)
+
+    def advance(self, merge_count: int) -> int:
+        """Learn towards ``merge_count`` merges for one step; returns how many were learned."""
+        learned = self._native.advance(merge_count - len(self), _STEP_SECONDS)
+        self._count += learned
+        return learned
+
+    def merges(self) -> MergeTable:
+        pairs, frequencies, replacements = self._native.learned()
+        if self._given is not None:
+            pairs = np.concatenate([self._given.pairs, pairs])
+            frequencies = np.concatenate([self._given.frequencies, frequencies])
+            replacements = np.concatenate([self._given.applied.replacements, replacements])
+        return MergeTable(
+            pairs,
+            frequencies,
+            Applied(self._byte_counts, replacements),
+            self._pretokenizer,
+            self._corpus,
+            self._digest(),
+            self.exhausted,
+        )
+
+
+def _check_origin(merges: MergeTable | None, counts: ChunkCounts) -> None:
+    if merges is not None and merges.counts_digest != counts.digest:
+        raise SettingsError(
+            "the merges were learned on other chunk counts than the ones given",
+            hint="use replay to see what merges do on another corpus",
+        )
+
+
+def learn(
+    counts: ChunkCounts,
+    merge_count: int,
+    *,
+    merges: MergeTable | None = None,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> MergeTable:
+    """Learn merges on a corpus: exact BPE, the same for any number of threads.
+
+    Args:
+        counts: The corpus, as counted by :func:`prunedbpe.count`.
+        merge_count: How many merges in all; fewer if no pair is left that occurs twice.
+        merges: Merges already learned on these counts, to continue from.
+        threads: One per core by default.
+        progress: Progress reporter; silent by default.
+
+    >>> table = learn(ChunkCounts.from_mapping({b"aaa": 5, b"ab": 5}), 1)
+    >>> table.pairs.tolist(), table.frequencies.tolist(), table.applied.replacements.tolist()
+    ([[97, 97]], [10], [5])
+    """
+    if merge_count < 0:
+        raise SettingsError(f"merge_count is {merge_count}", hint="use 0 or more")
+    return (
+        Learner(counts, merges, threads=threads, progress=progress)
+        .reach(merge_count)
+        .head(merge_count)
+    )
+
+
+def replay(merges: MergeTable, counts: ChunkCounts, *, threads: int | None = None) -> Applied:
+    """Apply merges to any corpus and count the replacements of each.
+
+    Args:
+        merges: The merges, in order.
+        counts: The corpus, cut by the pretokenizer of the merges.
+        threads: One per core by default.
+
+    Raises:
+        SettingsError: The corpus was cut by another pretokenizer.
+
+    >>> merges = MergeTable.from_pairs([(97, 97), (256, 97)])
+    >>> replay(merges, ChunkCounts.from_mapping({b"aaa": 2, b"aa": 1})).replacements.tolist()
+    [3, 2]
+    """
+    if merges.pretokenizer != counts.pretokenizer:
+        raise SettingsError(
+            f"the merges belong to chunks of {merges.pretokenizer.describe()}, "
+            f"the counts are of chunks of {counts.pretokenizer.describe()}",
+            hint="count the corpus with the pretokenizer of the merges",
+        )
+    replacements = _core.replay(merges.pairs, *counts.columns[:3], thread_count(threads))
+    return Applied(counts.byte_counts, replacements)

@@ -1,0 +1,145 @@
+"""Cutting text as another library does, whose engine knows another version of Unicode.
+
+The scanners cut by one Unicode version; a library built with an older one takes, for instance, a
+letter assigned since for no letter at all. Before cutting, every character that the two versions
+class differently is replaced by one that both class as the older version did, of the same length
+in UTF-8: the cuts of the replaced text are those of the library. Nearly no text has any.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from prunedbpe.errors import SettingsError
+from prunedbpe.pretokenizers.pretokenizer import UNICODE_VERSION, Pretokenizer
+from prunedbpe.pretokenizers.unicode_changes import CHANGES
+from prunedbpe.types import Int64Array, Settings
+
+STOCK_UNICODE_VERSION = "16.0.0"
+"""That of tokenizers 0.23 and tiktoken 0.14, found by asking them about every code point."""
+
+# Of each class a character of two, three and four bytes that every version since 15.0 puts there.
+_STAND_INS = {
+    "u": "ÀḀ𝐀",
+    "l": "éḁ𝐚",
+    "c": "ªक𐀀",
+    "m": "\u0301\u1dc4\U0001d165",
+    "n": "²①𐄇",
+    "p": "¡…𐄀",
+    "s": "¢€𝄀",
+    "o": "\x80\ue000\U000f0000",
+}
+
+
+# The normalizers of Hugging Face tokenizers know the combining marks of Unicode 9.0. To them a
+# later one, or a letter composed of later ones, is a character like any other: nothing is
+# reordered or composed across it. Found by asking tokenizers 0.23 about every code point.
+_UNKNOWN_TO_NFC = """
+    5C8-5C9 7FD 897-89F 8CA-8D3 9FE C3C D3B-D3C EBA 1715 1ABF-1AF0 1DF6-1DFA A82C 105C9 105D2
+    105DA 105E4 10D24-10D27 10D69-10D6D 10EAB-10EAC 10ECB-10ECF 10EF0-10EFB 10EFD-10EFF
+    10F46-10F50 10F82-10F85 11070 1133B 11382-11385 1138B 1138E 11390-11391 113C2 113C5
+    113C7-113C8 113CE-113D0 1145E 11839-1183A 11935 11938 1193D-1193E 11943 119E0 11A34 11A47
+    11A99 11D42 11D44-11D45 11D97 11F41-11F42 1611E 16121-16129 1612F 16D63 16D67-16D6A
+    16FF0-16FF1 1D127-1D128 1D250-1D252 1D25B-1D25C 1D25F 1D280-1D281 1E08F 1E130-1E136 1E2AE
+    1E2EC-1E2EF 1E4EC-1E4EF 1E5EE-1E5EF 1E6E3 1E6E6 1E6EE-1E6EF 1E6F5
+"""
+
+
+@dataclass(frozen=True)
+class ForeignCut:
+    """How an imported tokenizer cuts text.
+
+    Attributes:
+        pretokenizer: What cuts it.
+        unicode_version: The version its classes are of.
+        normalization: ``"NFC"`` if text is brought to that form first, else ``None``.
+    """
+
+    pretokenizer: Pretokenizer
+    unicode_version: str = STOCK_UNICODE_VERSION
+    normalization: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.unicode_version not in CHANGES:
+            raise SettingsError(
+                f"nothing is known of Unicode {self.unicode_version}",
+                hint=f"there are {', '.join(sorted(CHANGES))}",
+            )
+
+    def normalized(self, text: str) -> str:
+        """The text that is really cut."""
+        if self.normalization is None or text.isascii():
+            return text
+        # The pattern captures, so what normalization does not know stays at the odd places.
+        parts = _unknown_to_nfc().split(text)
+        return "".join(
+            part if place % 2 else unicodedata.normalize("NFC", part)
+            for place, part in enumerate(parts)
+        )
+
+    def is_plain(self, text: str) -> bool:
+        """Whether the scanner cuts this text, as it is, like the original library."""
+        if text.isascii():
+            return True
+        changed = _changed(self.unicode_version)[0]
+        if changed is not None and changed.search(text):
+            return False
+        return self.normalized(text) == text
+
+    def chunk_ends(self, text: str) -> Int64Array:
+        """End of every chunk, in bytes of UTF-8, of a text that is normalized already.
+
+        >>> cut = ForeignCut(Pretokenizer("gpt2"), "16.0.0")
+        >>> cut.chunk_ends("a\u0558").tolist()  # a letter of Unicode 18.0
+        [1, 3]
+        """
+        changed, stand_ins = _changed(self.unicode_version)
+        if changed is not None and not text.isascii():
+            text = changed.sub(lambda found: stand_ins[found.group()], text)
+        return self.pretokenizer.chunk_ends(np.frombuffer(text.encode(), np.uint8))
+
+    def describe(self) -> Settings:
+        """What a settings file must hold to cut like this again."""
+        return {
+            "pretokenizer": self.pretokenizer.describe(),
+            "unicode_version": self.unicode_version,
+            "normalization": self.normalization,
+        }
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> ForeignCut:
+        """What :meth:`describe` described."""
+        return cls(
+            Pretokenizer.from_settings(settings["pretokenizer"]),
+            settings["unicode_version"],
+            settings["normalization"],
+        )
+
+
+@lru_cache(maxsize=8)
+def _changed(version: str) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+    """Finds characters of another class in that version; and what stands in for each."""
+    assert CHANGES[UNICODE_VERSION] == ()
+    if not CHANGES[version]:
+        return None, {}
+    stand_ins = {}
+    members = []
+    for first, last, group in CHANGES[version]:
+        members.append(f"\\U{first:08x}-\\U{last:08x}")
+        for point in range(first, last + 1):
+            stand_ins[chr(point)] = _STAND_INS[group][(point >= 0x800) + (point >= 0x10000)]
+    return re.compile(f"[{''.join(members)}]"), stand_ins
+
+
+@lru_cache(maxsize=1)
+def _unknown_to_nfc() -> re.Pattern[str]:
+    members = []
+    for word in _UNKNOWN_TO_NFC.split():
+        first, _, last = word.partition("-")
+        members.append(f"\\U{int(first, 16):08x}-\\U{int(last or first, 16):08x}")
+    return re.compile(f"([{''.join(members)}])")

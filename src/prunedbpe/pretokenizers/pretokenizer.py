@@ -1,0 +1,309 @@
+r"""Named and versioned pretokenizers: look one up, describe it for a file, cut text with it.
+
+In: a text. Out: its chunks, the pieces that merges never cross; joined, they are the text. The
+built-in pretokenizers are native scanners, exact and linear in the length of the text:
+
+========== =======================================================================================
+paper      the rules of the paper: Latin words with their inner ``.'’-``, digits, other words
+reference  as the implementation released with the paper: without the rule for ``C++`` and ``C#``,
+           and with the characters of Unicode 14.0 (a later character belongs to no class)
+gpt2       equal to :data:`~prunedbpe.pretokenizers.patterns.GPT2_PATTERN`
+cl100k     equal to :data:`~prunedbpe.pretokenizers.patterns.CL100K_PATTERN`
+o200k      equal to :data:`~prunedbpe.pretokenizers.patterns.O200K_PATTERN`
+none       a document is one chunk
+========== =======================================================================================
+
+Any other pretokenizer is a regular expression of the package ``regex`` (the extra
+``prunedbpe[regex]``): its matches are chunks, and so is the text between two matches.
+
+A pretokenizer may ask for Unicode normalization (NFC). Text is then normalized before it is cut,
+in training and in encoding alike, because both use the same pretokenizer.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+import unicodedata
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from prunedbpe import _core
+from prunedbpe.errors import FormatError, MissingExtraError, PrunedBPEError, SettingsError
+from prunedbpe.types import ByteArray, Int64Array, Settings
+
+BUILTIN_PRETOKENIZERS = ("paper", "reference", "gpt2", "cl100k", "o200k", "none")
+"""The names :func:`find_pretokenizer` knows; the first is the default everywhere."""
+
+UNICODE_VERSION: str = _core.unicode_version()
+"""Version of the Unicode data of the built-in pretokenizers."""
+
+_INDEPENDENT_OF_UNICODE_VERSION = ("reference", "none")
+
+Normalization = Literal["NFC"]
+
+
+@dataclass(frozen=True)
+class Pretokenizer:
+    """One way to cut text; the same object serves training, encoding and evaluation.
+
+    Attributes:
+        name: One of :data:`BUILTIN_PRETOKENIZERS`, or ``regex``.
+        pattern: The regular expression of ``regex``; ``None`` for a built-in pretokenizer.
+        unicode_version: Unicode version that decides the classes of a built-in pretokenizer.
+        normalization: Unicode normal form that text is brought to first; ``None`` leaves it alone.
+    """
+
+    name: str
+    pattern: str | None = None
+    unicode_version: str = UNICODE_VERSION
+    normalization: Normalization | None = None
+
+    def __post_init__(self) -> None:
+        if self.name == "regex":
+            if self.pattern is None:
+                raise SettingsError("the pretokenizer 'regex' needs a pattern")
+            _compile(self.pattern)
+        elif self.name not in BUILTIN_PRETOKENIZERS:
+            raise _unknown_name(self.name)
+        elif self.pattern is not None:
+            raise SettingsError(f"the built-in pretokenizer {self.name!r} takes no pattern")
+        if self.normalization not in (None, *get_args(Normalization)):
+            raise SettingsError(
+                f"normalization {self.normalization!r} is not supported", hint="use NFC or None"
+            )
+
+    @property
+    def is_native(self) -> bool:
+        """Whether native code can cut with it, by its name."""
+        return self.pattern is None
+
+    def normalize(self, text: str) -> str:
+        """Return the text that is cut: normalized if the pretokenizer asks for it.
+
+        >>> Pretokenizer("paper", normalization="NFC").normalize("e\u0301") == "é"
+        True
+        """
+        if self.normalization is None or text.isascii():
+            return text
+        return unicodedata.normalize(self.normalization, text)
+
+    def split(self, text: str) -> list[str]:
+        """Cut a text into its chunks.
+
+        Args:
+            text: Any text without lone surrogates.
+
+        Returns:
+            The chunks in order; joined, they are ``text``, normalized.
+
+        Raises:
+            PrunedBPEError: The text holds a lone surrogate, which UTF-8 cannot express.
+
+        >>> Pretokenizer("paper").split("Node.js costs 3.14")
+        ['Node.js', ' costs', ' 3.14']
+        """
+        text = self.normalize(text)
+        data = _encode(text)
+        if self.pattern is not None:
+            return _slices(text, _match_ends(self.pattern, text))
+        ends = _core.chunk_ends(np.frombuffer(data, np.uint8), self.name).tolist()
+        if len(data) == len(text):  # ASCII: byte offsets are character offsets
+            return _slices(text, ends)
+        return [chunk.decode() for chunk in _slices(data, ends)]
+
+    def chunk_ends(self, text: bytes | ByteArray) -> Int64Array:
+        """Cut a normalized text given as UTF-8, without copying the chunks.
+
+        Args:
+            text: UTF-8, as ``bytes`` or an array of bytes.
+
+        Returns:
+            The end of every chunk, in bytes from the start of the text.
+
+        >>> Pretokenizer("paper").chunk_ends("中文 abc".encode()).tolist()
+        [6, 10]
+        """
+        data = np.frombuffer(text, np.uint8) if isinstance(text, bytes) else text
+        if self.pattern is None:
+            return _core.chunk_ends(data, self.name)
+        try:
+            decoded = data.tobytes().decode()
+        except UnicodeDecodeError as error:
+            raise PrunedBPEError(
+                f"the text is not UTF-8: byte 0x{error.object[error.start]:02x} "
+                f"at position {error.start}"
+            ) from error
+        return _byte_offsets(decoded, _match_ends(self.pattern, decoded))
+
+    def describe(self) -> Settings:
+        """Return what a settings file must hold to find this pretokenizer again.
+
+        >>> Pretokenizer("gpt2", unicode_version="18.0.0").describe()
+        {'name': 'gpt2', 'unicode_version': '18.0.0'}
+        """
+        settings: Settings = {"name": self.name}
+        if self.pattern is None:
+            settings["unicode_version"] = self.unicode_version
+        else:  # the installed package `regex` decides the classes of a pattern
+            settings["pattern"] = self.pattern
+        if self.normalization is not None:
+            settings["normalization"] = self.normalization
+        return settings
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Pretokenizer:
+        """Return the pretokenizer that :meth:`describe` described.
+
+        Warns if the file was written with another Unicode version: characters assigned between the
+        two versions may be cut differently, all others are not.
+
+        Raises:
+            FormatError: The settings are damaged, or name a pretokenizer this version lacks.
+        """
+        name, pattern = settings.get("name"), settings.get("pattern")
+        version = settings.get("unicode_version", UNICODE_VERSION)
+        if (
+            not isinstance(name, str)
+            or not isinstance(version, str)
+            or not isinstance(pattern, str | None)
+        ):
+            raise FormatError(f"the settings of the pretokenizer make no sense: {settings!r}")
+        try:
+            pretokenizer = cls(name, pattern, normalization=settings.get("normalization"))
+        except SettingsError as error:
+            raise FormatError(
+                f"the settings of the pretokenizer make no sense: {error.message}", hint=error.hint
+            ) from error
+        if version != UNICODE_VERSION and name not in _INDEPENDENT_OF_UNICODE_VERSION:
+            warnings.warn(
+                f"pretokenizer {name!r} was saved with Unicode {version} and now uses Unicode "
+                f"{UNICODE_VERSION}: characters assigned in between may be cut differently",
+                stacklevel=2,
+            )
+        return pretokenizer
+
+
+def find_pretokenizer(
+    spec: str | Pretokenizer, normalization: Normalization | None = None
+) -> Pretokenizer:
+    r"""Look up a pretokenizer.
+
+    Args:
+        spec: A built-in name, a regular expression, or a pretokenizer, which is returned as it is.
+            A string of only letters, digits, ``_`` and ``-`` is always a name.
+        normalization: Unicode normal form to bring text to first, for a name or an expression.
+
+    Raises:
+        SettingsError: There is no such name, or the regular expression is invalid.
+        MissingExtraError: A regular expression needs the package ``regex``.
+
+    >>> find_pretokenizer("paper").name
+    'paper'
+    >>> find_pretokenizer(r"\w+|\s+").name
+    'regex'
+    """
+    if isinstance(spec, Pretokenizer):
+        return spec
+    if not isinstance(spec, str):
+        raise SettingsError(f"a pretokenizer is a name or a regular expression, not {spec!r}")
+    if spec in BUILTIN_PRETOKENIZERS:
+        return Pretokenizer(spec, normalization=normalization)
+    if re.fullmatch(r"[\w-]*", spec):
+        raise _unknown_name(spec)
+    return Pretokenizer("regex", spec, normalization=normalization)
+
+
+def pretokenize(text: str, pretokenizer: str | Pretokenizer = "paper") -> list[str]:
+    r"""Cut a text into chunks, the pieces that merges never cross.
+
+    Args:
+        text: Any text without lone surrogates.
+        pretokenizer: A built-in name, a regular expression, or a pretokenizer.
+
+    Returns:
+        The chunks in order; joined, they are ``text``.
+
+    >>> pretokenize("I don't like C++!!")
+    ['I', " don't", ' like', ' C++', '!!']
+    >>> pretokenize("a1, b2", r"[a-z]\d")
+    ['a1', ', ', 'b2']
+    """
+    return find_pretokenizer(pretokenizer).split(text)
+
+
+def _unknown_name(name: str) -> SettingsError:
+    close = difflib.get_close_matches(name, BUILTIN_PRETOKENIZERS, n=1)
+    return SettingsError(
+        f"no pretokenizer is named {name!r}; there are {', '.join(BUILTIN_PRETOKENIZERS)}",
+        hint=f"did you mean {close[0]!r}?"
+        if close
+        else "a regular expression needs a character that no name has, as in '(?:abc)'",
+    )
+
+
+@lru_cache(maxsize=32)
+def _compile(pattern: str) -> Any:
+    """Compile a pattern with the package ``regex``, which has no types."""
+    try:
+        regex: Any = importlib.import_module("regex")
+    except ImportError as error:
+        raise MissingExtraError("regex", "regex", "A pretokenizer by regular expression") from error
+    try:
+        return regex.compile(pattern)
+    except regex.error as error:
+        raise SettingsError(
+            f"the pretokenizer {pattern!r} is not a valid regular expression: {error.msg} "
+            f"at position {error.pos}",
+            hint=f"the built-in pretokenizers are {', '.join(BUILTIN_PRETOKENIZERS)}",
+        ) from error
+
+
+def _match_ends(pattern: str, text: str) -> list[int]:
+    """Ends of the matches and of the gaps between them; empty matches are ignored."""
+    ends = []
+    last = 0
+    for match in _compile(pattern).finditer(text):
+        start, end = match.span()
+        if start == end:
+            continue
+        if start > last:
+            ends.append(start)
+        ends.append(end)
+        last = end
+    if last < len(text):
+        ends.append(len(text))
+    return ends
+
+
+def _byte_offsets(text: str, ends: list[int]) -> Int64Array:
+    """Convert character offsets, none of them 0, to byte offsets in UTF-8."""
+    positions = np.array(ends, np.int64)
+    if text.isascii():
+        return positions
+    code_points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    widths = np.ones(len(code_points), np.int64)
+    for first_of_next_width in (0x80, 0x800, 0x10000):
+        widths += code_points >= first_of_next_width
+    offsets: Int64Array = np.cumsum(widths)[positions - 1]
+    return offsets
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        surrogate = ord(text[error.start])
+        raise PrunedBPEError(
+            f"the text holds a lone surrogate, U+{surrogate:04X}, at position {error.start}",
+            hint="decode its source with errors='replace', or replace the surrogates",
+        ) from error
+
+
+def _slices(sequence: Any, ends: list[int]) -> list[Any]:
+    return [sequence[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]

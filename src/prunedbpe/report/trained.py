@@ -1,0 +1,300 @@
+"""One training of a study: merges, what they do to each corpus, and every policy's vocabulary.
+
+Lengths come from the applied counts, never from encoding: a cell is one pass over the merge list.
+Only the minimum-token lengths look at the chunks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from prunedbpe._support.digests import digest_arrays
+from prunedbpe._support.progress import Progress
+from prunedbpe.analysis.sweeping import GROWTH
+from prunedbpe.baselines import Selection, learn_picky, scaffold, standard, trim
+from prunedbpe.counts import ChunkCounts
+from prunedbpe.errors import InsufficientCandidatesError
+from prunedbpe.merges import Applied, Learner, MergeTable, replay
+from prunedbpe.report.cache import StudyCache
+from prunedbpe.report.results import STANDARD, Cell, VocabularyFacts
+from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.tokenizer.shortest import ShortestSegmenter
+from prunedbpe.training import prune
+from prunedbpe.visibility.exposure import total_tokens
+from prunedbpe.visibility.policy import CANDIDATE_RATIO
+from prunedbpe.visibility.threshold import required_tokens
+
+AUTO = "auto"
+TRIMMING = "Trimming"
+SCAFFOLD = "Scaffold-BPE"
+PICKY = {"Picky BPE 0.9": "0.9", "Picky BPE 0.7": "0.7"}
+BOUND = "Shortest on Standard"
+BASELINES = [TRIMMING, SCAFFOLD, *PICKY, BOUND]
+
+
+class Training:
+    """Merges learned on one corpus of a study, and all that is asked of them.
+
+    Args:
+        name: Name of the corpus.
+        counts: Its chunk counts.
+        parts: The corpora lengths are wanted on, by name; disjoint, and together what ``whole``
+            names.
+        whole: Name of all parts together.
+        sources: Tables of the corpus's sources, for automatic visibility.
+        cache: What was found before.
+        special_tokens: Reserved tokens.
+        threads: One per core by default.
+        progress: Who watches.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        counts: ChunkCounts,
+        parts: Mapping[str, ChunkCounts],
+        whole: str,
+        *,
+        sources: Sequence[ChunkCounts],
+        cache: StudyCache,
+        special_tokens: tuple[str, ...],
+        threads: int | None,
+        progress: Progress,
+    ) -> None:
+        self.name = name
+        self.counts = counts
+        self._parts = parts
+        self._whole = whole
+        self._source_tables = sources
+        self._cache = cache
+        self._special_tokens = special_tokens
+        self._threads = threads
+        self._progress = progress
+        self._learner = Learner(counts, cache.merges(counts), threads=threads, progress=progress)
+        self.merges = MergeTable.from_pairs([])
+        self.applied: dict[str, Applied] = {}
+        self.tokenizers: dict[tuple[int, str], Tokenizer] = {}
+
+    def learn(self, merge_count: int) -> None:
+        """Make so many merges known, and keep them."""
+        before = len(self.merges)
+        self.merges = self._learner.reach(merge_count)
+        if len(self.merges) > before:
+            self._cache.keep_merges(self.counts, self.merges)
+
+    def learn_for(self, sizes: Sequence[int], policies: Sequence[str]) -> None:
+        """Make the merges known that all sizes, policies and two thousand more tokens need."""
+        most = max(self._required(size) for size in sizes)
+        wanted = most + GROWTH
+        if AUTO in policies:
+            wanted = max(wanted, int(most * CANDIDATE_RATIO))
+        self.learn(wanted)
+
+    def fills(self, size: int, threshold: str) -> bool:
+        """Whether the corpus has so many tokens that reach the threshold."""
+        try:
+            self._tokenizer(size, threshold)
+        except InsufficientCandidatesError:
+            return False
+        return True
+
+    def _tokenizer(self, size: int, policy: str, sources: Sequence[Applied] = ()) -> Tokenizer:
+        try:
+            return prune(
+                self._learner,
+                size,
+                threshold=0 if policy == STANDARD else policy,
+                special_tokens=self._special_tokens,
+                sources=sources,
+            )
+        except InsufficientCandidatesError as error:
+            raise InsufficientCandidatesError(
+                f"{self.name}, size {size:,}, {policy}: {error.message}",
+                hint="leave out this size, or take a larger corpus",
+            ) from None
+
+    def _required(self, size: int) -> int:
+        return required_tokens(size, self._special_tokens)
+
+    def choose(self, sizes: Sequence[int], policies: Sequence[str]) -> None:
+        """Make the tokenizer of every size and policy."""
+        sources: list[Applied] = []
+        if AUTO in policies:
+            sources = [
+                replay(self.merges, table, threads=self._threads) for table in self._source_tables
+            ]
+        with self._progress.task(
+            f"{self.name}: pruning", total=len(sizes) * len(policies), unit="vocabularies"
+        ) as task:
+            for size in sizes:
+                for policy in policies:
+                    self.tokenizers[size, policy] = self._tokenizer(size, policy, sources)
+                    task.advance(1)
+        self.learn(0)  # reallocation may have learned on
+
+    def replay(self) -> None:
+        """Find out what the merges do to every part and to the whole."""
+        if self.name == self._whole:
+            # Replacements add up over parts, so the last part is what is left.
+            first, last = self._parts
+            self.applied[self._whole] = self.merges.applied
+            self.applied[first] = replay(self.merges, self._parts[first], threads=self._threads)
+            self.applied[last] = _less(self.merges.applied, self.applied[first])
+            return
+        for part, counts in self._parts.items():
+            if part == self.name:
+                self.applied[part] = self.merges.applied
+            else:
+                self.applied[part] = replay(self.merges, counts, threads=self._threads)
+        one, other = (self.applied[part] for part in self._parts)
+        self.applied[self._whole] = _plus(one, other)
+
+    def cells(self, sizes: Sequence[int], policies: Sequence[str]) -> list[Cell]:
+        """Lengths of every policy on every corpus, native and shortest."""
+        cells = []
+        with self._progress.task(
+            f"{self.name}: shortest", total=len(sizes) * len(policies), unit="vocabularies"
+        ) as task:
+            for size in sizes:
+                for policy in policies:
+                    selection = Selection(~self.tokenizers[size, policy].vocabulary.visible)
+                    shortest = self._shortest(selection)
+                    for corpus, applied in self.applied.items():
+                        length = selection.length(self.merges.pairs, applied)
+                        cells.append(
+                            Cell(self.name, size, policy, corpus, length, shortest[corpus])
+                        )
+                    task.advance(1)
+        return cells
+
+    def _shortest(self, selection: Selection) -> dict[str, int]:
+        """Minimum-token lengths on each part, and on the whole."""
+        identity = digest_arrays(self.merges.pairs[: selection.merge_count], selection.hidden)
+        segmenter: ShortestSegmenter | None = None
+
+        def total(counts: ChunkCounts) -> list[int]:
+            nonlocal segmenter
+            if segmenter is None:
+                segmenter = ShortestSegmenter(selection.visible_strings(self.merges))
+            return [segmenter.total_length(counts, threads=self._threads)]
+
+        lengths = {}
+        for part, counts in self._parts.items():
+            name = f"shortest {identity} {counts.digest}"
+            (lengths[part],) = self._cache.numbers(name, lambda counts=counts: total(counts))  # type: ignore[misc]
+        return {**lengths, self._whole: sum(lengths.values())}
+
+    def growth(self, sizes: Sequence[int]) -> list[Cell]:
+        """Standard BPE with two thousand more tokens, where so many were learned."""
+        return [
+            Cell(self.name, size, STANDARD, corpus, total_tokens(applied, required + GROWTH))
+            for size in sizes
+            if (required := self._required(size)) + GROWTH <= len(self.merges)
+            for corpus, applied in self.applied.items()
+        ]
+
+    def facts(
+        self, sizes: Sequence[int], policies: Sequence[str], thresholds: Sequence[str]
+    ) -> list[VocabularyFacts]:
+        """Internal counts, and whether internal sets are nested over the thresholds."""
+        found = []
+        for size in sizes:
+            smaller: set[int] | None = None
+            for policy in policies:
+                tokenizer = self.tokenizers[size, policy]
+                internal = set(np.flatnonzero(~tokenizer.vocabulary.visible).tolist())
+                nested = None
+                if policy in thresholds:
+                    nested = None if smaller is None else smaller <= internal
+                    smaller = internal
+                found.append(
+                    VocabularyFacts(
+                        self.name,
+                        size,
+                        policy,
+                        internal=len(internal),
+                        retained=len(tokenizer.vocabulary.pairs),
+                        min_exposure=tokenizer.training.get("min_exposure"),
+                        holds_smaller=nested,
+                    )
+                )
+        return found
+
+    def baselines(
+        self, sizes: Sequence[int], thresholds: Sequence[str]
+    ) -> tuple[list[Cell], list[VocabularyFacts]]:
+        """Lengths of the baselines; one that lacks candidates at a size is left out there."""
+        cells: list[Cell] = []
+        facts: list[VocabularyFacts] = []
+        for size in sizes:
+            required = self._required(size)
+            # Trimming retains as many merges as the paper's largest threshold.
+            extra = self.tokenizers[size, thresholds[-1]].vocabulary.internal_count
+            for policy in (TRIMMING, SCAFFOLD):
+                try:
+                    selection = (
+                        trim(self.merges, required, extra)
+                        if policy == TRIMMING
+                        else scaffold(self.merges, required)
+                    )
+                except InsufficientCandidatesError:
+                    continue
+                facts.append(
+                    VocabularyFacts(
+                        self.name, size, policy, selection.hidden_count, selection.merge_count
+                    )
+                )
+                for corpus, applied in self.applied.items():
+                    length = selection.length(self.merges.pairs, applied)
+                    cells.append(Cell(self.name, size, policy, corpus, length))
+            bound = self._shortest(standard(self.merges, required))
+            cells += [
+                Cell(self.name, size, BOUND, corpus, length) for corpus, length in bound.items()
+            ]
+        for policy, threshold in PICKY.items():
+            cells += self._picky(policy, threshold, sizes)
+        return cells, facts
+
+    def _picky(self, policy: str, threshold: str, sizes: Sequence[int]) -> list[Cell]:
+        wanted = [self._required(size) for size in sizes]
+        parts = list(self._parts)
+
+        def compute() -> list[int]:
+            learned = learn_picky(self.counts, max(wanted), threshold, progress=self._progress)
+            changes = {
+                part: learned.changes
+                if part == self.name
+                else learned.changes_on(counts, threads=self._threads)
+                for part, counts in self._parts.items()
+            }
+            most = int(learned.present_after.max(initial=0))
+            return [
+                self._parts[part].total_bytes + int(changes[part][: learned.prefix(required)].sum())
+                for required in wanted
+                if required <= most
+                for part in parts
+            ]
+
+        name = f"{policy} {self.counts.digest} {wanted} " + " ".join(
+            counts.digest for counts in self._parts.values()
+        )
+        numbers = self._cache.numbers(name, compute)
+        cells = []
+        for place, size in enumerate(sizes[: len(numbers) // len(parts)]):
+            lengths = numbers[place * len(parts) : (place + 1) * len(parts)]
+            cells += [
+                Cell(self.name, size, policy, part, length)
+                for part, length in zip(parts, lengths, strict=True)
+            ]
+            cells.append(Cell(self.name, size, policy, self._whole, sum(lengths)))
+        return cells
+
+
+def _plus(one: Applied, other: Applied) -> Applied:
+    return Applied(one.byte_counts + other.byte_counts, one.replacements + other.replacements)
+
+
+def _less(whole: Applied, part: Applied) -> Applied:
+    return Applied(whole.byte_counts - part.byte_counts, whole.replacements - part.replacements)

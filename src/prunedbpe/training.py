@@ -1,0 +1,293 @@
+"""The whole run, corpus to tokenizer, as a list of steps: the paper's Algorithm 1.
+
+:func:`train` starts from text, :func:`prune_run` from a run directory, :func:`prune` from a merge
+table. All three end in the same two steps: :func:`decide` which tokens are visible, then build
+the tokenizer. Train once, prune many times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.threads import thread_count
+from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
+from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source
+from prunedbpe.errors import CorpusError
+from prunedbpe.merges import Applied, Candidates, Learner, MergeTable
+from prunedbpe.merges.run_directory import RunDirectory
+from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
+from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS, BoolArray, Settings
+from prunedbpe.visibility.auto import choose_visibility
+from prunedbpe.visibility.exposure import encoded_length, exposure, total_tokens
+from prunedbpe.visibility.policy import PolicyChoices, VisibilityPolicy
+from prunedbpe.visibility.threshold import Threshold, reallocate, required_tokens
+from prunedbpe.vocabulary import Vocabulary, check_special_tokens
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def train(
+    corpus: CorpusInput | Corpus,
+    vocab_size: int,
+    *,
+    policy: VisibilityPolicy | None = None,
+    pretokenizer: str | Pretokenizer = "paper",
+    special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+    threads: int | None = None,
+    run_dir: str | Path | None = None,
+    resume: bool = True,
+    checkpoint_seconds: float = 30.0,
+    checkpoint_at: Collection[int] = (),
+    progress: Progress = SILENT,
+    **choices: Unpack[PolicyChoices],
+) -> Tokenizer:
+    """Train a tokenizer.
+
+    Args:
+        corpus: Paths, an iterable of texts, or a :class:`~prunedbpe.corpus.Corpus`.
+        vocab_size: All a model sees: bytes, visible learned tokens, special tokens.
+        policy: How to choose the visible tokens; ``VisibilityPolicy("40%")`` by default.
+        pretokenizer: A built-in name, a regular expression, or a pretokenizer.
+        special_tokens: Reserved tokens, in the order of their ids.
+        threads: One per core by default; the result does not depend on it.
+        run_dir: Directory for counts and checkpoints; a run found there is resumed.
+        resume: Whether to resume the run, or to start the run directory over.
+        checkpoint_seconds: Interval between two checkpoints.
+        checkpoint_at: Merge counts at which to write a checkpoint as well.
+        progress: Progress reporter; silent by default.
+        **choices: Fields of the policy, for instance ``threshold="auto"``.
+
+    Raises:
+        CorpusError: No text was read.
+        InsufficientCandidatesError: Too few tokens reach the threshold; checkpoints are kept.
+        RunMismatchError: The run directory belongs to another corpus or other settings.
+
+    >>> tok = train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
+    >>> [tok.token_bytes(i) for i in (256, 257)]
+    [b'at', b'th']
+    """
+    # 1. Validate all settings before reading the corpus.
+    policy = VisibilityPolicy.of(policy, choices)
+    special_tokens = check_special_tokens(special_tokens)
+    required = required_tokens(vocab_size, special_tokens)
+    policy.check(required)
+    thread_count(threads)
+    pretokenizer = find_pretokenizer(pretokenizer)
+    corpus = open_corpus(corpus)
+    run = None if run_dir is None else RunDirectory(run_dir)
+    if run is not None:
+        run.claim(corpus, pretokenizer, resume=resume)
+
+    # 2. Count the chunks, by source if the policy compares sources.
+    sources = None
+    if policy.is_auto:
+        sources = _count_sources(corpus, policy, pretokenizer, run, threads, progress)
+    counts = sources.total if sources else _count(corpus, pretokenizer, run, threads, progress)
+    if not len(counts):
+        raise CorpusError(counts.corpus.why_empty(), hint="check the inputs and their encoding")
+    validation = _count_validation(policy, pretokenizer, threads, progress)
+    policy = policy.counted(sources, validation)
+
+    # 3. Learn merges, as many as the decision asks for: Standard BPE, then reallocation.
+    learner = Learner(
+        counts,
+        None if run is None else run.merges(counts),
+        threads=threads,
+        progress=progress,
+        checkpoints=None if run is None else run.checkpointer(checkpoint_seconds, checkpoint_at),
+    )
+    decision = decide(learner, required, policy)
+
+    # 4. Export: assign token ids, keep internal tokens as merge nodes.
+    return decision.tokenizer(special_tokens)
+
+
+def prune_run(
+    run_dir: str | Path,
+    vocab_size: int,
+    *,
+    policy: VisibilityPolicy | None = None,
+    special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+    threads: int | None = None,
+    checkpoint_seconds: float = 30.0,
+    progress: Progress = SILENT,
+    **choices: Unpack[PolicyChoices],
+) -> Tokenizer:
+    """Make a tokenizer out of a run directory; learns only if the run has too few merges.
+
+    Args:
+        run_dir: What :func:`train` kept there.
+        vocab_size: As for :func:`train`.
+        policy: As for :func:`train`. With ``"auto"``, a run that was not counted by source has no
+            sources to compare.
+        special_tokens: As for :func:`train`.
+        threads: As for :func:`train`.
+        checkpoint_seconds: As for :func:`train`.
+        progress: Progress reporter; silent by default.
+        **choices: Fields of the policy.
+
+    Raises:
+        FormatError: The directory holds no run, or one that was stopped while counting.
+        InsufficientCandidatesError: Too few tokens reach the threshold; checkpoints are kept.
+    """
+    policy = VisibilityPolicy.of(policy, choices)
+    special_tokens = check_special_tokens(special_tokens)
+    required = required_tokens(vocab_size, special_tokens)
+    policy.check(required)
+    run = RunDirectory(run_dir)
+    run.check_counted()
+    policy = policy.counted(
+        run.known_sources() if policy.is_auto else None,
+        _count_validation(policy, run.pretokenizer(), threads, progress),
+    )
+    learner = Learner(
+        lambda: ChunkCounts.load(run.counts_path),
+        run.merges(),
+        threads=threads,
+        progress=progress,
+        checkpoints=run.checkpointer(checkpoint_seconds),
+    )
+    return decide(learner, required, policy).tokenizer(special_tokens)
+
+
+def prune(
+    merges: Candidates,
+    vocab_size: int,
+    *,
+    policy: VisibilityPolicy | None = None,
+    special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+    **choices: Unpack[PolicyChoices],
+) -> Tokenizer:
+    """Make a tokenizer out of learned merges, as :func:`train` would.
+
+    Args:
+        merges: Candidates, more than will be visible. If a table ends before the corpus is
+            exhausted, the result is that of training with ``max_train_vocab`` there. A
+            :class:`~prunedbpe.merges.Learner` learns more as needed.
+        vocab_size: All a model sees: bytes, visible learned tokens, special tokens.
+        policy: How to choose the visible tokens; ``VisibilityPolicy("40%")`` by default.
+        special_tokens: Reserved tokens, in the order of their ids.
+        **choices: Fields of the policy, for instance ``threshold="auto"``.
+
+    Raises:
+        InsufficientCandidatesError: There are too few merges; learn more.
+
+    >>> from prunedbpe import ChunkCounts, learn
+    >>> merges = learn(ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}), 4)
+    >>> pruned = prune(merges, 259, threshold=2, special_tokens=())
+    >>> [pruned.vocabulary.strings[rank] for rank in (256, 257, 258, 259)]
+    [b'at', b'th', b'the', b'cat']
+    >>> pruned.vocabulary.visible[256:].tolist()
+    [True, False, True, True]
+    """
+    policy = VisibilityPolicy.of(policy, choices)
+    special_tokens = check_special_tokens(special_tokens)
+    decision = decide(merges, required_tokens(vocab_size, special_tokens), policy)
+    return decision.tokenizer(special_tokens)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Which tokens are visible.
+
+    Attributes:
+        merges: All merges known by then; the retained ones come first.
+        hidden: By rank of the retained merges, bytes first, whether the token is hidden.
+        training: What the tokenizer remembers of its training.
+    """
+
+    merges: MergeTable
+    hidden: BoolArray
+    training: Settings
+
+    @property
+    def retained(self) -> int:
+        """How many merges the tokenizer keeps."""
+        return len(self.hidden) - BYTE_COUNT
+
+    def tokenizer(self, special_tokens: tuple[str, ...]) -> Tokenizer:
+        """Build the tokenizer: token ids for visible tokens, internal ones as merge nodes."""
+        pairs = self.merges.pairs[: self.retained].copy()
+        vocabulary = Vocabulary(pairs, ~self.hidden, special_tokens)
+        return Tokenizer(vocabulary, self.merges.pretokenizer, self.training)
+
+
+def decide(candidates: Candidates, required: int, policy: VisibilityPolicy) -> Decision:
+    """Choose the visible tokens, learning more merges as needed.
+
+    Args:
+        candidates: A finished merge table, or a learner.
+        required: How many learned tokens are to be visible.
+        policy: The options; its corpora counted or replayed.
+
+    Raises:
+        InsufficientCandidatesError: Too few tokens qualify.
+    """
+    decided: Settings = {"threshold": policy.name}
+    if isinstance(policy.threshold, Threshold):
+        found = reallocate(candidates, required, policy.threshold, policy.max_train_vocab)
+        merges, hidden = found.merges, found.hidden(required)
+        decided["min_exposure"] = found.min_exposure
+        decided["trained_vocab"] = BYTE_COUNT + len(merges)
+    else:
+        choice = choose_visibility(candidates, required, policy)
+        merges, hidden = candidates.reach(choice.merge_count), choice.hidden
+        decided["auto"] = choice.report
+    exposures = exposure(merges.pairs, merges.applied, len(hidden) - BYTE_COUNT)
+    visible_learned = exposures[BYTE_COUNT:][~hidden[BYTE_COUNT:]]
+    training: Settings = {
+        **decided,
+        "boundary_frequency": int(merges.frequencies[required - 1]) if required else 0,
+        "least_visible_exposure": int(visible_learned.min()) if required else 0,
+        "max_train_vocab": policy.max_train_vocab,
+        "corpus": merges.corpus.as_settings(),
+        "encoded_length": encoded_length(merges.pairs, merges.applied, hidden, exposures),
+        "standard_encoded_length": total_tokens(merges.applied, required),
+    }
+    return Decision(merges, hidden, training)
+
+
+def _count(
+    corpus: Corpus,
+    pretokenizer: Pretokenizer,
+    run: RunDirectory | None,
+    threads: int | None,
+    progress: Progress,
+) -> ChunkCounts:
+    def count_corpus() -> ChunkCounts:
+        return count(corpus, pretokenizer=pretokenizer, threads=threads, progress=progress)
+
+    return count_corpus() if run is None else run.counts(corpus, count_corpus)
+
+
+def _count_sources(
+    corpus: Corpus,
+    policy: VisibilityPolicy,
+    pretokenizer: Pretokenizer,
+    run: RunDirectory | None,
+    threads: int | None,
+    progress: Progress,
+) -> SourceCounts:
+    kind = policy.source_kind
+
+    def count_sources() -> SourceCounts:
+        return count_by_source(
+            corpus, sources=kind, pretokenizer=pretokenizer, threads=threads, progress=progress
+        )
+
+    return count_sources() if run is None else run.sources(corpus, kind, count_sources)
+
+
+def _count_validation(
+    policy: VisibilityPolicy, pretokenizer: Pretokenizer, threads: int | None, progress: Progress
+) -> ChunkCounts | None:
+    text = policy.validation
+    if text is None or isinstance(text, (ChunkCounts, Applied)):
+        return None
+    return count(text, pretokenizer=pretokenizer, threads=threads, progress=progress)
