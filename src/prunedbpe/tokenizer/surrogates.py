@@ -31,7 +31,7 @@ def repair(text: str, surrogates: Surrogates) -> str:
     r"""Join surrogate pairs; replace lone surrogates by U+FFFD, or refuse them.
 
     >>> repair("a\ud800b", "replace")
-    'a\ufffdb'
+    'a�b'
     """
     if surrogates == "replace":
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
