@@ -17,10 +17,6 @@ from prunedbpe.learn.merges import Applied, MergeTable
 from prunedbpe.progress import SILENT, Progress
 from prunedbpe.threads import do_meanwhile, thread_count
 
-SPLIT_FROM = 1 << 9
-"""The occurrences of a merge that has so many are split between threads; smaller merges are done
-several at a time."""
-
 _STEP_SECONDS = 0.1
 
 
@@ -33,9 +29,8 @@ class Learner:
         threads: One per core by default; little text is learned by one. The result does not
             depend on it.
         progress: Who watches.
-        split_from: Occurrences from which on a merge is split between threads; below, several
-            merges are done at a time. By default as many as is quickest, and threads that the
-            system keeps from running are not waited for; with a number they always are.
+        split_from: Occurrences from which on a merge is split between threads; smaller merges are
+            done several at a time. A number also makes little text use all threads, for tests.
         after_step: Called after every step, for instance to write a checkpoint.
         stop_at: Merge counts at which a step ends.
 
@@ -139,8 +134,7 @@ def _core_learner(
         occurrences,
         None if merges is None else merges.column("pairs"),
         threads,
-        SPLIT_FROM if split_from is None else split_from,
-        split_from is not None,
+        split_from,
     )
 
 
