@@ -25,11 +25,11 @@ public:
     /// goes into moving cache lines between cores.
     static constexpr std::size_t shared_from = std::size_t{1} << 19;
 
-    /// Lays out and indexes the corpus with `merges` applied: the state of a learner that has learned them itself. Copies
-    /// what it needs of `counts`. `threads` 0 means one per core. A merge with `split_from` occurrences or more is split
-    /// between the threads; smaller ones are done several at a time. Without a value it is `default_split_from`, and a
-    /// corpus below `shared_from` is learned by one thread. Neither changes the result. Throws std::length_error from
-    /// 2^32 - 2 bytes of unique chunks on.
+    /// Lays out and indexes the corpus with `merges` applied: the state of a learner that has learned them itself.
+    /// Copies what it needs of `counts`. `threads` 0 means one per core. A merge with `split_from` occurrences or more
+    /// is split between the threads; smaller ones are done several at a time. Without a value it is
+    /// `default_split_from`, and a corpus below `shared_from` is learned by one thread. Neither changes the result.
+    /// Throws std::length_error from 2^32 - 2 bytes of unique chunks on.
     Learner(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads,
             std::optional<std::size_t> split_from = std::nullopt);
     ~Learner();
@@ -60,12 +60,13 @@ private:
     bool is_exhausted_ = false;
 };
 
-/// The first merge of a rank that is not lower than its own, or with a negative number. The arrays must have one length.
+/// The first merge of a rank that is not lower than its own, or with a negative number. The arrays must have one
+/// length.
 std::optional<WrongRow> find_wrong_merge(std::span<const Merge> merges, std::span<const std::int64_t> frequencies,
                                          std::span<const std::int64_t> applied);
 
-/// How often each merge is applied on a corpus: the replacements of merge i, weighted by the chunk counts. Parallel over
-/// chunks.
+/// How often each merge is applied on a corpus: the replacements of merge i, weighted by the chunk counts. Parallel
+/// over chunks.
 std::vector<std::int64_t> replay(std::span<const Merge> merges, const ChunkCountsView& counts, unsigned threads);
 
 }  // namespace prunedbpe

@@ -113,7 +113,7 @@ private:
     std::vector<std::uint32_t> lengths_;  // by rank, in bytes
     HugeVector<Chunk> chunks_;
     std::vector<WideCount> wide_counts_;  // in order of chunk
-    HugeVector<std::uint32_t> block_first_chunk_;  // by block of 2^block_bits slots: the first chunk that ends in or after it
+    HugeVector<std::uint32_t> block_first_chunk_;  // by 2^block_bits slots: the first chunk that ends after their first
 };
 
 }  // namespace prunedbpe

@@ -5,8 +5,8 @@
 namespace prunedbpe {
 namespace {
 
-/// Visits changes with two-step prefetching: pairs are far apart in memory, and the slot must arrive before the row that
-/// it names can be requested.
+/// Visits changes with two-step prefetching: pairs are far apart in memory, and the slot must arrive before the row
+/// that it names can be requested.
 template <class Change, class Visit>
 void for_each_prefetched(std::span<const Change> changes, const PairShard& shard, Visit&& visit) {
     constexpr std::size_t slot_distance = 16, row_distance = 8;

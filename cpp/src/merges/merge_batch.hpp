@@ -28,12 +28,12 @@ public:
 
     explicit MergeBatch(std::size_t capacity) : capacity_(std::min(capacity, max_size)) {}
 
-    /// Takes the next merges from the index, which must have one, and `limit` at most. A merge with `split_from` or more
-    /// occurrences is taken alone.
+    /// Takes the next merges from the index, which must have one, and `limit` at most. A merge with `split_from` or
+    /// more occurrences is taken alone.
     void choose(PairIndex& index, const FlatCorpus& corpus, std::size_t limit, std::size_t split_from);
 
-    /// For an occurrence of merge `member` that ends at position `after`, where `rank` stands: lowers the scan's limit if
-    /// an occurrence of another merge begins there.
+    /// For an occurrence of merge `member` that ends at position `after`, where `rank` stands: lowers the scan's limit
+    /// if an occurrence of another merge begins there.
     void note_adjacent(OccurrenceScan& scan, std::size_t member, const FlatCorpus& corpus, Position after,
                        std::uint32_t rank) const {
         std::size_t other = roles_[rank].last_as_left;

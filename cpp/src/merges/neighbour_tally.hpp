@@ -9,13 +9,13 @@
 
 namespace prunedbpe {
 
-/// Every distinct neighbour makes a new pair with the merged token. A merge has thousands of occurrences but few distinct
-/// neighbours, so the tally keeps a sum for each, and a record of every occurrence to fill the new pair's list from. The
-/// sums are contiguous, in order of first occurrence, because other workers read them.
+/// Every distinct neighbour makes a new pair with the merged token. A merge has thousands of occurrences but few
+/// distinct neighbours, so the tally keeps a sum for each, and a record of every occurrence to fill the new pair's
+/// list from. The sums are contiguous, in order of first occurrence, because other workers read them.
 class NeighbourTally {
 public:
-    /// By rank: index of the neighbour's sum + 1, or 0 for none. As large as all ranks, so each worker has one and lends
-    /// it to one tally after another; all zeros while not lent.
+    /// By rank: index of the neighbour's sum + 1, or 0 for none. As large as all ranks, so each worker has one and
+    /// lends it to one tally after another; all zeros while not lent.
     using SumIndex = std::vector<std::uint32_t>;
 
     struct Sum {

@@ -101,8 +101,8 @@ private:
     BlockVector<Record, 16> records_;
 };
 
-/// An upper bound on the frequency of every pair: sums of weights by hash, saturating at `max_sum` (a count-min sketch of
-/// one row). At two bytes a cell, it rules out millions of rare pairs without a table entry for each.
+/// An upper bound on the frequency of every pair: sums of weights by hash, saturating at `max_sum` (a count-min sketch
+/// of one row). At two bytes a cell, it rules out millions of rare pairs without a table entry for each.
 class PairSketch {
 public:
     using Cell = std::uint16_t;

@@ -32,8 +32,8 @@ public:
     PairShard* best_shard();
     /// The shard whose front is merged after those that were taken; nullptr if that is not known yet.
     PairShard* next_shard();
-    /// After a merge, before `find_best`: chooses which bins of the queues are open, more if few near pairs are left. All
-    /// shards then open the same bins at the same time, so none waits while another one sorts.
+    /// After a merge, before `find_best`: chooses which bins of the queues are open, more if few near pairs are left.
+    /// All shards then open the same bins at the same time, so none waits while another one sorts.
     void choose_open_bins();
     /// After a merge, for each shard.
     void find_best(unsigned shard) { shards_[shard].find_best(corpus_, ready_count_, open_from_); }

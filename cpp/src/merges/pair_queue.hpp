@@ -14,10 +14,10 @@
 
 namespace prunedbpe {
 
-/// The highest frequency only falls, most pairs are rare, and many die before their turn. So a pair waits unsorted in a
-/// bin of similar frequencies ("far") until its bin is opened. Opening corrects and sorts the bin's pairs, which then are
-/// "near". Pairs pushed at a near frequency go to a small heap. A single binary heap of all pairs makes learning a fifth
-/// slower: it sifts every pair, and corrects entries again and again that a bin corrects once.
+/// The highest frequency only falls, most pairs are rare, and many die before their turn. So a pair waits unsorted in
+/// a bin of similar frequencies ("far") until its bin is opened. Opening corrects and sorts the bin's pairs, which
+/// then are "near". Pairs pushed at a near frequency go to a small heap. A single binary heap of all pairs makes
+/// learning a fifth slower: it sifts every pair, and corrects entries again and again that a bin corrects once.
 class PairQueue {
 public:
     /// Eight bins for each power of two; below 16, one for each frequency.
@@ -44,8 +44,8 @@ public:
     std::size_t far_count() const { return far_count_; }
     std::size_t bin_size(std::size_t bin) const { return bins_[bin].size(); }
 
-    /// Opens bin `bin` and all above it. `correct` brings an entry up to date and returns whether it is near; if not, it
-    /// may push the entry again. `prefetch` sees each entry a few steps before `correct` does.
+    /// Opens bin `bin` and all above it. `correct` brings an entry up to date and returns whether it is near; if not,
+    /// it may push the entry again. `prefetch` sees each entry a few steps before `correct` does.
     template <class Correct, class Prefetch>
     void open_from(std::size_t bin, Correct&& correct, Prefetch&& prefetch) {
         constexpr std::size_t ahead = 8;

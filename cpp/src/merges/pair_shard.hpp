@@ -73,8 +73,8 @@ public:
 
     // Choosing merges.
 
-    /// Opens the queue's bins from `open_from` on and makes the `count` pairs that merge next ready, or all near ones if
-    /// there are fewer. Must be called after every change.
+    /// Opens the queue's bins from `open_from` on and makes the `count` pairs that merge next ready, or all near ones
+    /// if there are fewer. Must be called after every change.
     void find_best(const FlatCorpus& corpus, std::size_t count, std::size_t open_from);
     /// The next ready pair; nullptr if there is none.
     const QueueEntry* front() const { return taken_ < ready_.size() ? &ready_[taken_] : nullptr; }
@@ -108,8 +108,8 @@ public:
     std::size_t memory() const { return pairs_.memory() + pool_.memory() + queue_.memory(); }
 
 private:
-    /// First position of an entry whose list has not been searched yet. It sorts before all real positions, so the entry
-    /// never stands too far back.
+    /// First position of an entry whose list has not been searched yet. It sorts before all real positions, so the
+    /// entry never stands too far back.
     static constexpr Position unknown_position = 0;
 
     bool is_exact(const QueueEntry& entry) const {

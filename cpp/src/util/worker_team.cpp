@@ -58,8 +58,8 @@ void WorkerTeam::end() {
 void WorkerTeam::run_call(const Call& call) {
     call_ = call;
     const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
-    // No full barrier: a thread that falls asleep at this moment may miss the job. The caller then does its part, and the
-    // next job wakes it.
+    // No full barrier: a thread that falls asleep at this moment may miss the job. The caller then does its part, and
+    // the next job wakes it.
     round_.store(round, std::memory_order_release);
     round_.notify_all();
     for (unsigned part = 0; part < size(); ++part) {
@@ -94,8 +94,8 @@ void WorkerTeam::finish(unsigned part, std::uint32_t round) {
 void WorkerTeam::work(unsigned part) {
     for (std::uint32_t seen = 0;;) {
         wait_for_change(round_, seen, may_spin_);
-        // Read the round before the flag: the flag is set first, so a thread that sees the last round also sees the flag
-        // and does not wait for another round.
+        // Read the round before the flag: the flag is set first, so a thread that sees the last round also sees the
+        // flag and does not wait for another round.
         seen = round_.load(std::memory_order_acquire);
         if (is_ending_.load(std::memory_order_acquire)) return;
         if (begin(part, seen)) finish(part, seen);

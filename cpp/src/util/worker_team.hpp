@@ -25,8 +25,8 @@ public:
 
     unsigned size() const { return static_cast<unsigned>(threads_.size()) + 1; }
 
-    /// Runs job(part) for part = 0 .. size-1 and returns when all are done. Parts must not wait for each other. If parts
-    /// throw, the exception of the lowest one is rethrown here.
+    /// Runs job(part) for part = 0 .. size-1 and returns when all are done. Parts must not wait for each other. If
+    /// parts throw, the exception of the lowest one is rethrown here.
     template <class Job>
     void run(Job&& job) {
         run_call(Call{[](void* target, unsigned part) { (*static_cast<std::remove_reference_t<Job>*>(target))(part); },
