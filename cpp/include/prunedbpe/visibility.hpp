@@ -1,5 +1,4 @@
-// Choosing what to hide so that text gets shortest, the inner loop of automatic visibility; and what stands for hidden
-// tokens then.
+// Choosing what to hide so that text gets shortest: the inner loop of automatic visibility.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +18,5 @@ namespace prunedbpe {
 /// `exposure` and `price` are by rank, bytes first. O((merges + hidden * expansion) log merges).
 std::vector<std::uint32_t> hide_cheapest(std::span<const Merge> merges, std::span<const double> exposure,
                                          std::span<const double> price, std::size_t count);
-
-/// Token id of every rank: visible tokens in their order, `special_count` ids left out, then internal ones.
-std::vector<std::uint32_t> assign_token_ids(std::span<const bool> visible, std::size_t special_count);
-
-/// What is visible of each rank: flat token ids, and where those of each begin.
-struct ExpandedRanks {
-    std::vector<std::uint32_t> ids;
-    std::vector<std::int64_t> offsets;
-};
-/// Parts have lower ranks than their token; bytes are visible.
-ExpandedRanks expand_internal(std::span<const Merge> merges, std::span<const bool> visible,
-                              std::span<const std::uint32_t> token_ids);
 
 }  // namespace prunedbpe
