@@ -44,6 +44,10 @@ struct ArrayOf<prunedbpe::Merge> {
     using type = OutputPairs<std::uint32_t>;
 };
 template <>
+struct ArrayOf<const prunedbpe::Merge> {
+    using type = OutputPairs<const std::uint32_t>;
+};
+template <>
 struct ArrayOf<prunedbpe::DocumentSpan> {
     using type = OutputPairs<std::int64_t>;
 };
@@ -76,10 +80,10 @@ inline OutputArray<const std::uint8_t> to_array(std::string&& text) {
     return own_array<OutputArray<const std::uint8_t>>(held->data(), held->size(), std::move(held));
 }
 
-/// For rows that the core keeps.
+/// A read-only copy of rows that the core keeps.
 template <class Row>
 auto copy_to_array(std::span<const Row> rows) {
-    return to_array(std::vector<Row>(rows.begin(), rows.end()));
+    return to_array<typename ArrayOf<const Row>::type>(std::vector<Row>(rows.begin(), rows.end()));
 }
 
 /// Runs `work` without the GIL. Safe for work that touches no Python object: inputs are borrowed for the call, and
@@ -116,6 +120,6 @@ inline std::optional<std::pair<std::size_t, const char*>> to_pair(const std::opt
 /// The scanner of a built-in pretokenizer; an unknown name is a ValueError.
 inline prunedbpe::NextChunk scanner(std::string_view name) {
     const prunedbpe::NextChunk next = prunedbpe::find_pretokenizer(name);
-    if (next == nullptr) throw nb::value_error(("no built-in pretokenizer '" + std::string(name) + "'").c_str());
+    if (next == nullptr) throw nb::value_error(("no pretokenizer named '" + std::string(name) + "'").c_str());
     return next;
 }

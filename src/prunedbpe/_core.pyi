@@ -86,7 +86,7 @@ class Learner:
     def exhausted(self) -> bool:
         """Whether no pair occurs twice any more."""
 
-    def learned(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, 2))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    def learned(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]]:
         """The merges learned so far: pairs, frequencies, applied."""
 
     @property
@@ -200,7 +200,7 @@ class PickyLearner:
         Merge up to `steps` more pairs, until `required` learned tokens are present.
         """
 
-    def learned(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    def learned(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]]:
         """Flat events, parts of the splits, and the change of length by event."""
 
     @property

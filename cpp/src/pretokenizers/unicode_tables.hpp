@@ -54,7 +54,7 @@ inline Character read_multibyte(const char* at, const char* end) {
         code_point = (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
     }
     if (code_point > 0x10FFFF) return {0, at + 1};
-    return {block_flags[block_index[code_point >> 8] << 8 | (code_point & 0xFF)], at + size};
+    return {block_flags[static_cast<std::uint32_t>(block_index[code_point >> 8]) << 8 | (code_point & 0xFF)], at + size};
 }
 
 /// The character at `at`; needs at < end.

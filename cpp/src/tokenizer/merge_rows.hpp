@@ -24,7 +24,7 @@ public:
     bool are_complete() const { return are_complete_; }
 
     /// The merge of two bytes as they lie in memory, or `none`.
-    std::uint32_t find_bytes(const unsigned char* two) const { return of_bytes_[two[0] | two[1] << 8]; }
+    std::uint32_t find_bytes(const unsigned char* two) const { return of_bytes_[std::size_t{two[1]} << 8 | two[0]]; }
 
     struct Row {
         std::uint32_t base;    ///< first slot
