@@ -76,7 +76,7 @@ stubs: install
 
 sanitize: $(VENV)/.tools
 	$(WITH_TOOLS) cmake -S cpp -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
-	  -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_TESTS=ON -DPRUNEDBPE_SANITIZE=ON
+	  -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_TESTS=ON -DPRUNEDBPE_SANITIZE=ON -DPRUNEDBPE_WERROR=ON
 	$(WITH_TOOLS) cmake --build build/sanitize
 	./build/sanitize/core_tests
 

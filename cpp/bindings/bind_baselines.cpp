@@ -1,3 +1,7 @@
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "prunedbpe/baselines.hpp"
@@ -9,28 +13,19 @@ using prunedbpe::PickyLearner;
 
 namespace {
 
-using Bytes = InputArray<std::uint8_t>;
-using Int64s = InputArray<std::int64_t>;
-using UInt32s = InputArray<std::uint32_t>;
-
-template <class T>
-OutputArray<T> copied(std::span<const T> values) {
-    return to_array(std::vector<T>(values.begin(), values.end()));
-}
-
-/// Four numbers for each event: kind, first, second, token.
-nb::tuple learned(const PickyLearner& learner) {
+/// Four numbers per event: kind, first, second, token.
+auto learned(const PickyLearner& learner) {
     const std::span<const PickyEvent> events = learner.events();
-    const auto* numbers = reinterpret_cast<const std::uint32_t*>(events.data());
-    return nb::make_tuple(copied(std::span(numbers, events.size() * 4)), copied(learner.parts()),
-                          copied(learner.changes()));
+    const auto* const numbers = reinterpret_cast<const std::uint32_t*>(events.data());
+    return std::tuple(copy_to_array(std::span(numbers, events.size() * 4)), copy_to_array(learner.parts()),
+                      copy_to_array(learner.changes()));
 }
 
 }  // namespace
 
 void bind_baselines(nb::module_& module) {
-    // Inputs are borrowed for the call, a learner has one owner, an encoder is immutable: the GIL may go.
-    const nb::call_guard<nb::gil_scoped_release> without_gil;
+    // Inputs are borrowed for the call, a learner has one owner, an encoder is immutable.
+    const nb::call_guard<nb::gil_scoped_release> release_gil;
     nb::class_<PickyLearner>(module, "PickyLearner", "Learns Picky BPE step by step; one owner.")
         .def(
             "__init__",
@@ -39,43 +34,31 @@ void bind_baselines(nb::module_& module) {
                 new (self) PickyLearner({as_span(bytes), as_span(offsets), as_span(counts), {}},
                                         {numerator, denominator});
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "numerator"_a, "denominator"_a, without_gil)
-        .def("advance", &PickyLearner::advance, "steps"_a, "required"_a, without_gil,
-             "Merge up to this many more pairs, until `required` learned tokens are present.")
+            "bytes"_a, "offsets"_a, "counts"_a, "numerator"_a, "denominator"_a, release_gil)
+        .def("advance", &PickyLearner::advance, "steps"_a, "required"_a, release_gil,
+             "Merge up to `steps` more pairs, until `required` learned tokens are present.")
         .def("learned", &learned, "Flat events, parts of the splits, and the change of length by event.")
         .def_prop_ro("present_count", &PickyLearner::present_count, "Learned tokens in the vocabulary now.");
     nb::class_<PickyEncoder>(module, "PickyEncoder", "Replays merges and splits; immutable.")
         .def(
             "__init__",
             [](PickyEncoder* self, UInt32s events, UInt32s parts) {
-                const auto* first = reinterpret_cast<const PickyEvent*>(events.data());
+                const auto* const first = reinterpret_cast<const PickyEvent*>(events.data());
                 new (self) PickyEncoder(std::span(first, events.shape(0) / 4), as_span(parts));
             },
-            "events"_a, "parts"_a, without_gil)
+            "events"_a, "parts"_a, release_gil)
         .def(
             "encode_chunks",
             [](const PickyEncoder& encoder, Bytes text, Int64s ends) {
-                std::vector<std::uint32_t> tokens;
-                {
-                    nb::gil_scoped_release release;
-                    std::size_t begin = 0;
-                    for (const std::int64_t end : as_span(ends)) {
-                        encoder.encode(as_text(text).substr(begin, static_cast<std::size_t>(end) - begin), tokens);
-                        begin = static_cast<std::size_t>(end);
-                    }
-                }
-                return to_array(std::move(tokens));
+                return to_array(without_gil([&] { return encoder.encode_chunks(as_text(text), as_span(ends)); }));
             },
-            "text"_a, "ends"_a, "Tokens of a text cut by somebody else.")
+            "text"_a, "ends"_a, "Tokens of a text that the caller has cut: chunk i ends at ends[i].")
         .def(
             "changes",
             [](const PickyEncoder& encoder, Bytes bytes, Int64s offsets, Int64s counts, unsigned threads) {
-                std::vector<std::int64_t> changes;
-                {
-                    nb::gil_scoped_release release;
-                    changes = encoder.changes({as_span(bytes), as_span(offsets), as_span(counts), {}}, threads);
-                }
-                return to_array(std::move(changes));
+                return to_array(without_gil([&] {
+                    return encoder.changes({as_span(bytes), as_span(offsets), as_span(counts), {}}, threads);
+                }));
             },
             "bytes"_a, "offsets"_a, "counts"_a, "threads"_a, "By event, how many tokens longer it makes a corpus.");
 }

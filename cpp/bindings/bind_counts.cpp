@@ -1,6 +1,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -11,68 +14,54 @@ using prunedbpe::ChunkCounter;
 
 namespace {
 
-nb::tuple finish(ChunkCounter& counter) {
-    prunedbpe::ChunkCounts counts;
-    {
-        nb::gil_scoped_release release;  // touches only the counter's own tables
-        counts = counter.finish();
-    }
-    return nb::make_tuple(to_view(std::move(counts.bytes)), to_view(std::move(counts.offsets)),
-                          to_view(std::move(counts.counts)), to_view(std::move(counts.first_positions)));
-}
-
-OutputView<std::int64_t> count_bytes(InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
-                                     InputArray<std::int64_t> counts) {
-    std::vector<std::int64_t> totals;
-    {
-        nb::gil_scoped_release release;  // the borrowed arrays live as long as the call
-        totals = prunedbpe::count_bytes({as_span(bytes), as_span(offsets), as_span(counts), {}});
-    }
-    return to_view(std::move(totals));
+auto finish(ChunkCounter& counter) {
+    prunedbpe::ChunkCounts counts = without_gil([&] { return counter.finish(); });
+    return std::tuple(to_array(std::move(counts.bytes)), to_array(std::move(counts.offsets)),
+                      to_array(std::move(counts.counts)), to_array(std::move(counts.first_positions)));
 }
 
 }  // namespace
 
 void bind_counts(nb::module_& module) {
-    // The borrowed arrays live as long as the call, so the GIL may go.
-    const nb::call_guard<nb::gil_scoped_release> without_gil;
+    // Inputs are borrowed for the call, and a counter has one owner.
+    const nb::call_guard<nb::gil_scoped_release> release_gil;
     nb::class_<ChunkCounter>(module, "ChunkCounter", "Collects chunk counts; one owner.")
         .def(nb::init<unsigned>(), "threads"_a)
         .def(
             "add_documents",
-            [](ChunkCounter& counter, std::string_view pretokenizer, InputArray<std::uint8_t> text,
-               SpanArray documents) {
+            [](ChunkCounter& counter, std::string_view pretokenizer, Bytes text, SpanArray documents) {
                 counter.add_documents(scanner(pretokenizer), as_text(text), as_documents(documents));
             },
-            "pretokenizer"_a, "text"_a, "documents"_a, without_gil,
+            "pretokenizer"_a, "text"_a, "documents"_a, release_gil,
             "Cut the documents of a batch and count their chunks.")
         .def(
             "add_chunks",
-            [](ChunkCounter& counter, InputArray<std::uint8_t> text, InputArray<std::int64_t> ends) {
-                counter.add_chunks(as_text(text), as_span(ends));
-            },
-            "text"_a, "ends"_a, without_gil, "Count chunks cut by somebody else.")
+            [](ChunkCounter& counter, Bytes text, Int64s ends) { counter.add_chunks(as_text(text), as_span(ends)); },
+            "text"_a, "ends"_a, release_gil, "Count chunks that the caller has cut: chunk i ends at ends[i].")
         .def(
             "add_counts",
-            [](ChunkCounter& counter, InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
-               InputArray<std::int64_t> counts, InputArray<std::int64_t> first_positions, std::int64_t shift) {
+            [](ChunkCounter& counter, Bytes bytes, Int64s offsets, Int64s counts, Int64s first_positions,
+               std::int64_t shift) {
                 counter.add_counts({as_span(bytes), as_span(offsets), as_span(counts), as_span(first_positions)},
                                    shift);
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "first_positions"_a, "shift"_a, without_gil,
+            "bytes"_a, "offsets"_a, "counts"_a, "first_positions"_a, "shift"_a, release_gil,
             "Add the table of a corpus part that starts `shift` bytes into the corpus.")
         .def_prop_ro("position", &ChunkCounter::position, "Bytes of all documents added so far.")
-        .def("finish", &finish,
-             "The table in order of first appearance: bytes, offsets, counts, first positions.");
+        .def("finish", &finish, "The table in order of first appearance: bytes, offsets, counts, first positions.");
     module.def(
         "find_wrong_row",
-        [](InputArray<std::int64_t> offsets, InputArray<std::int64_t> counts,
-           InputArray<std::int64_t> first_positions) {
+        [](Int64s offsets, Int64s counts, Int64s first_positions) {
             return to_pair(
                 prunedbpe::find_wrong_row({{}, as_span(offsets), as_span(counts), as_span(first_positions)}));
         },
         "offsets"_a, "counts"_a, "first_positions"_a,
-        "The first row of a table that makes no sense and the name of what is wrong with it, or None.");
-    module.def("count_bytes", &count_bytes, "bytes"_a, "offsets"_a, "counts"_a,
-               "How often each of the 256 bytes occurs in the corpus.");
+        "The first invalid row of a table and the name of its invalid column, or None.");
+    module.def(
+        "count_bytes",
+        [](Bytes bytes, Int64s offsets, Int64s counts) {
+            return to_array(without_gil(
+                [&] { return prunedbpe::count_bytes({as_span(bytes), as_span(offsets), as_span(counts), {}}); }));
+        },
+        "bytes"_a, "offsets"_a, "counts"_a, "How often each of the 256 bytes occurs in the corpus.");
 }

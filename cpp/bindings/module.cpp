@@ -3,12 +3,13 @@
 
 NB_MODULE(_core, module) {
     module.doc() = "Native core of prunedbpe: the loops over the corpus.";
+    bind_corpus(module);
     bind_pretokenizers(module);
     bind_counts(module);
     bind_merges(module);
     bind_visibility(module);
+    bind_vocabulary(module);
     bind_tokenizer(module);
     bind_shortest(module);
     bind_baselines(module);
-    bind_corpus(module);
 }

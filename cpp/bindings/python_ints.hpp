@@ -1,4 +1,5 @@
-// Token ids as Python ints, both ways, without a call for each.
+// Token ids to Python ints and back, without a Python call per id. These loops touch Python objects, so they cannot
+// live in the core.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,8 +10,8 @@
 
 namespace nb = nanobind;
 
-/// One int object for every token id, made when it first occurs: a list then costs one reference for
-/// each id instead of one allocation. Needs the GIL.
+/// One int object per token id, made when it first occurs: a list then costs one reference per id instead of one
+/// allocation. Needs the GIL.
 class IntObjects {
 public:
     explicit IntObjects(std::size_t count) : objects_(count, nullptr) {}
@@ -32,7 +33,7 @@ public:
 private:
     PyObject* new_reference(std::uint32_t id) {
 #ifdef Py_GIL_DISABLED
-        // Threads that share an object pay for counting its references; a new one is cheaper.
+        // Without the GIL, contended reference counts cost more than new objects.
         PyObject* object = PyLong_FromUnsignedLong(id);
         if (object == nullptr) throw nb::python_error();
 #else
@@ -49,15 +50,14 @@ private:
     std::vector<PyObject*> objects_;
 };
 
-/// Keeps Python's collector of cycles from running. While thousands of lists are made it would run every few hundred of
-/// them and walk through all their ints, several times, although none of them can be part of a cycle yet. The GIL must be
-/// held all the time: whoever else sets the collector going or stops it does so before or after.
-class CollectorPause {
+/// Pauses the cyclic garbage collector. It would run every few hundred new lists and traverse all their ints, although
+/// none can be part of a cycle yet. Hold the GIL for the whole pause, so that no other thread switches the collector.
+class GarbageCollectionPause {
 public:
-    CollectorPause() = default;
-    CollectorPause(const CollectorPause&) = delete;
-    CollectorPause& operator=(const CollectorPause&) = delete;
-    ~CollectorPause() {
+    GarbageCollectionPause() = default;
+    GarbageCollectionPause(const GarbageCollectionPause&) = delete;
+    GarbageCollectionPause& operator=(const GarbageCollectionPause&) = delete;
+    ~GarbageCollectionPause() {
         if (was_running_) PyGC_Enable();
     }
 
@@ -65,9 +65,9 @@ private:
     bool was_running_ = PyGC_Disable() != 0;
 };
 
-inline constexpr std::uint32_t no_token_id = 0xFFFFFFFF;
+inline constexpr std::uint32_t no_token_id = 0xFFFFFFFF;  ///< not in any vocabulary
 
-/// An int, or what can stand for one, as a token id; no_token_id for one that none can have.
+/// The value of an int, or of an object with __index__; no_token_id if it is negative or too large.
 inline std::uint32_t read_token_id(PyObject* object) {
     if (PyLong_CheckExact(object)) {
         const auto* number = reinterpret_cast<PyLongObject*>(object);
@@ -77,7 +77,7 @@ inline std::uint32_t read_token_id(PyObject* object) {
             return value < 0 ? no_token_id : static_cast<std::uint32_t>(value);
         }
 #else
-        // The count of digits carries the sign; one digit holds 30 bits.
+        // The number of digits carries the sign; one digit holds 30 bits.
         if (Py_SIZE(number) == 1) return number->ob_digit[0];
         if (Py_SIZE(number) == 0) return 0;
 #endif
@@ -87,8 +87,22 @@ inline std::uint32_t read_token_id(PyObject* object) {
     const unsigned long value = PyLong_AsUnsignedLong(index);
     Py_DECREF(index);
     if (PyErr_Occurred()) {
-        PyErr_Clear();  // negative, or huge: the caller names it
+        PyErr_Clear();  // the caller reports it
         return no_token_id;
     }
     return value < no_token_id ? static_cast<std::uint32_t>(value) : no_token_id;
+}
+
+/// The ids of a list, a tuple or another sequence of ints.
+inline std::vector<std::uint32_t> read_ids(nb::handle sequence) {
+    const nb::object fast = nb::steal(PySequence_Fast(sequence.ptr(), "they must be a sequence"));
+    if (!fast.is_valid()) throw nb::python_error();
+    const auto size = [&] { return static_cast<std::size_t>(PySequence_Fast_GET_SIZE(fast.ptr())); };
+    std::vector<std::uint32_t> ids(size());
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        // Checked every time: __index__ may run code that changes the list.
+        if (i >= size()) throw nb::value_error("the list of ids changed while it was read");
+        ids[i] = read_token_id(PySequence_Fast_GET_ITEM(fast.ptr(), static_cast<Py_ssize_t>(i)));
+    }
+    return ids;
 }

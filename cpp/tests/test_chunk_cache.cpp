@@ -8,7 +8,7 @@ using namespace prunedbpe;
 
 namespace {
 
-using SmallCache = ChunkCache<2, 3, 8>;  // 8 pairs, at most 256
+using SmallCache = ChunkCache<2, 3, 8>;  // 8 buckets, at most 256
 
 SmallCache::Key key_of(std::uint32_t chunk) {
     const std::string bytes = std::to_string(chunk);
@@ -42,7 +42,7 @@ void add(SmallCache& cache, std::uint32_t chunk) {
 
 }  // namespace
 
-CASE("cache of chunks: grows while enough are known, keeps what it has, and stops") {
+CASE("chunk cache: grows while enough chunks are known, keeps what it has, and stops") {
     SmallCache cache;
     std::uint32_t chunks = 0;
     for (const std::size_t size : {8, 32, 64, 128, 256, 256}) {
@@ -51,11 +51,11 @@ CASE("cache of chunks: grows while enough are known, keeps what it has, and stop
         for (std::size_t i = 0; i < enough; ++i) {
             add(cache, chunks++);
             CHECK(knows(cache, chunks - 1));
-            cache.grow_if_useful();  // nothing but new ones so far: it does not
+            cache.grow_if_useful();  // only new chunks so far: does not grow
         }
         CHECK_EQUAL(cache.size(), size);
         for (std::size_t i = 0; i < enough; ++i) add(cache, chunks++);
-        cache.count_asked(enough * 5 / 4 + 1);
+        cache.count_lookups(enough * 5 / 4 + 1);
         const std::vector<bool> before = known(cache, chunks);
         cache.grow_if_useful();
         CHECK(known(cache, chunks) == before);
@@ -63,7 +63,7 @@ CASE("cache of chunks: grows while enough are known, keeps what it has, and stop
     CHECK_EQUAL(cache.size(), std::size_t{256});
 }
 
-CASE("cache of chunks: what has too many ids is left out") {
+CASE("chunk cache: leaves out chunks with too many ids") {
     SmallCache cache;
     const std::vector<std::uint32_t> many{1, 2, 3, 4, 5};
     cache.add(*cache.find(key_of(7)), key_of(7), many);

@@ -4,8 +4,8 @@
 
 #include "check.hpp"
 #include "pretokenizers/chunk_scanner.hpp"
-#include "prunedbpe/pretokenizers.hpp"
 #include "prunedbpe/corpus.hpp"
+#include "prunedbpe/pretokenizers.hpp"
 
 using namespace prunedbpe;
 
@@ -54,14 +54,14 @@ void check_cut(NextChunk next, const std::string& text) {
     CHECK(joined == text);
 }
 
-/// Scans a copy of the text that ends where its memory ends; `check` gets the begin of the text, of a chunk, its end,
-/// and the end of the text.
-template <NextChunk next, class Check>
+/// Scans a copy of the text that ends where its memory ends. `check` gets the begin of the text, the begin and end of a
+/// chunk, and the end of the text.
+template <NextChunk next, class Bytes, class Check>
 void scan_copy(const std::string& text, Check&& check) {
     const auto exact = std::make_unique<char[]>(text.size());
     std::copy(text.begin(), text.end(), exact.get());
     const char* const end = exact.get() + text.size();
-    ChunkScanner<next> scanner(end);
+    ChunkScanner<next, Bytes> scanner(end);
     for (const char* at = exact.get(); at < end;) {
         const char* const before = at;
         scanner.next(at).for_each_end([&](const char* stop) {
@@ -72,20 +72,24 @@ void scan_copy(const std::string& text, Check&& check) {
     }
 }
 
-/// The same places, whether chunk by chunk or from blocks of the text.
+/// Both SIMD variants cut from blocks as `next` cuts chunk by chunk.
 template <NextChunk next>
 void check_scanner(const std::string& text) {
-    scan_copy<next>(text, [](const char* begin, const char* at, const char* stop, const char* end) {
+    const auto check = [](const char* begin, const char* at, const char* stop, const char* end) {
         CHECK_EQUAL(stop - begin, next(at, end) - begin);
-    });
+    };
+    scan_copy<next, SixteenBytes>(text, check);
+    scan_copy<next, simd::portable::SixteenBytes>(text, check);
 }
 
-/// On bytes that are no text the chunks may be others, but each ends behind its begin and inside the text.
+/// On bytes that are not text the chunks may differ, but each ends after its begin and inside the text.
 template <NextChunk next>
 void check_scanner_is_safe(const std::string& text) {
-    scan_copy<next>(text, [](const char*, const char* at, const char* stop, const char* end) {
+    const auto check = [](const char*, const char* at, const char* stop, const char* end) {
         CHECK(at < stop && stop <= end);
-    });
+    };
+    scan_copy<next, SixteenBytes>(text, check);
+    scan_copy<next, simd::portable::SixteenBytes>(text, check);
 }
 
 void check_scanners(const std::string& text) {
@@ -99,10 +103,10 @@ void check_scanners(const std::string& text) {
 
 }  // namespace
 
-CASE("chunk scanner: cuts blocks as the pretokenizer cuts chunks") {
+CASE("chunk scanner: SSE2 and portable blocks cut as the pretokenizer cuts chunks") {
     check::Random random(43);
     const std::vector<std::string> pieces{
-        // Plain text first, then more and more of everything.
+        // Plain text first, rarer things later.
         "a", "word", "Then", " ", " ", " ", "\n", ".", ",", "s", "ll", "verylongwordthatleavesblocks", "  ", "(", "\"", "'",
         "-", "1", "2026", "1234567", "_", "/", "+", "#", "\r\n", "\t", "\n  \n", "\v", "camelCase", "HTML", "\xC3\xA9",
         "\xC3\x97", "\xC3\xB7", "\xD0\xA1\xD0\xBB\xD0\xBE", "\xCE\xBB\xCF\x8C\xCE\xB3", "\xCE\x87", "\xCF\xB6",
@@ -110,13 +114,13 @@ CASE("chunk scanner: cuts blocks as the pretokenizer cuts chunks") {
         "\xE2\x80\xA8", "\xC2\xA0", "\xC2\xB2", "\xC2\xBD", "\xE2\x82\xAC", "\xE4\xB8\xAD", "\xE3\x80\x80",
         "\xE0\xB8\x81", "\xC5\xBF", "'\xC5\xBF", "\xF0\x9F\x98\x80", std::string(1, '\0'), "\x7F", "\x1F"};
     for (int round = 0; round < 20000; ++round) {
-        const std::size_t kinds = 1 + random.below(pieces.size());  // plain text, and everything mixed
+        const std::size_t kinds = 1 + random.below(pieces.size());  // from plain text to everything mixed
         std::string text;
         for (std::size_t i = random.below(60); i > 0; --i) text += pieces[random.below(kinds)];
         check_scanners(text);
     }
     for (int round = 0; round < 500; ++round) check_scanners(random_utf8(random, random.below(200)));
-    // The same piece at every place of a block, and across its end.
+    // The same piece at every position of a block, and across its end.
     for (const std::string& piece : pieces) {
         for (std::size_t before = 0; before < 70; ++before) {
             for (const std::string neighbour : {"a", " ", ".", "1", "\n", "\xE2\x80\x99"}) {

@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "check.hpp"
 #include "corpora.hpp"
 #include "merges/merge_chunk.hpp"
+#include "prunedbpe/shortest.hpp"
 #include "prunedbpe/tokenizer.hpp"
+#include "prunedbpe/vocabulary.hpp"
+#include "tokenizer/double_array.hpp"
 
 using namespace prunedbpe;
 
@@ -14,14 +18,14 @@ std::vector<Merge> random_merges(check::Random& random) {
     return plain::learn(plain::random_corpus(random), random.below(40)).merges;
 }
 
-std::vector<std::string> spell(const std::vector<Merge>& merges) {
+std::vector<std::string> spell_plainly(const std::vector<Merge>& merges) {
     std::vector<std::string> strings;
     for (int byte = 0; byte < 256; ++byte) strings.emplace_back(1, static_cast<char>(byte));
     for (const Merge& merge : merges) strings.push_back(strings[raw(merge.left)] + strings[raw(merge.right)]);
     return strings;
 }
 
-/// Every rank stands for itself, or for its parts if `hidden` says so.
+/// The expansion of every rank: itself, or its parts if it is hidden.
 struct IdLists {
     std::vector<std::uint32_t> ids;
     std::vector<std::int64_t> offsets;
@@ -55,7 +59,7 @@ std::string decode(const Decoder& decoder, const std::vector<std::uint32_t>& ids
     return text;
 }
 
-/// By merging every chunk byte by byte.
+/// Merges every chunk byte by byte.
 std::vector<std::uint32_t> encode_plainly(const std::vector<Merge>& merges, const IdLists& lists,
                                           const std::string& text, const std::vector<std::int64_t>& ends) {
     std::vector<std::uint32_t> ids;
@@ -123,7 +127,7 @@ CASE("merge lookup: every merge is found, and no other pair") {
     CHECK_EQUAL(MergeLookup({}).find(97, 98), MergeLookup::none);
 }
 
-CASE("encoder and decoder: round trip, batches, chunks of others, dropout") {
+CASE("encoder and decoder: round trip, batches, slices, given chunks, dropout") {
     check::Random random(32);
     for (int round = 0; round < 100; ++round) {
         const std::vector<Merge> merges = random_merges(random);
@@ -132,13 +136,8 @@ CASE("encoder and decoder: round trip, batches, chunks of others, dropout") {
         const IdLists lists = expansions(merges, hidden);
         const Encoder encoder(merges, {lists.ids, lists.offsets}, find_pretokenizer("paper"));
 
-        std::string bytes;
-        std::vector<std::int64_t> offsets{0};
-        for (const std::string& string : spell(merges)) {
-            bytes += string;
-            offsets.push_back(static_cast<std::int64_t>(bytes.size()));
-        }
-        const Decoder decoder({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, offsets);
+        const TokenStrings strings = spell(merges);
+        const Decoder decoder(strings.bytes, strings.offsets);
 
         std::vector<std::string> texts(random.below(60));
         for (std::string& text : texts) text = random.word("abab c", 100);
@@ -153,10 +152,7 @@ CASE("encoder and decoder: round trip, batches, chunks of others, dropout") {
                 const std::vector<std::uint32_t> ids = as_vector(encoded);
                 CHECK_EQUAL(decode(decoder, ids), texts[i]);
                 for (const std::uint32_t id : ids) CHECK(id < 256 || !hidden[id - 256]);
-                std::vector<std::int64_t> chunk_ends;
-                for_each_chunk(find_pretokenizer("paper"), texts[i], [&](std::string_view chunk) {
-                    chunk_ends.push_back(chunk.data() + chunk.size() - texts[i].data());
-                });
+                const std::vector<std::int64_t> chunk_ends = find_chunk_ends(find_pretokenizer("paper"), texts[i]);
                 encoder.encode_chunks(texts[i], chunk_ends, {probability, 77 + i}, encoded_cut);
                 CHECK_EQUAL(as_vector(encoded_cut), ids);
                 if (probability == 0) CHECK_EQUAL(ids, encode_plainly(merges, lists, texts[i], chunk_ends));
@@ -167,23 +163,29 @@ CASE("encoder and decoder: round trip, batches, chunks of others, dropout") {
                 const EncodedBatch batch = encoder.encode_batch(views, {probability, 77}, threads);
                 CHECK_EQUAL(as_vector(batch.ids), all);
                 CHECK_EQUAL(batch.offsets, ends);
+                SlicedBatch slices(encoder, views, {probability, 77}, threads);
+                std::vector<std::uint32_t> sliced;
+                while (const auto slice = slices.next()) {
+                    sliced.insert(sliced.end(), slice->ids.span().begin(), slice->ids.span().end());
+                }
+                CHECK_EQUAL(sliced, all);
             }
         }
     }
 }
 
-CASE("unreachable tokens: found as by merging the bytes of each") {
+CASE("unreachable tokens: the same as by merging the bytes of each token") {
     check::Random random(57);
     int faulty = 0;
     for (int round = 0; round < 5000; ++round) {
-        // Any two tokens over three letters: most lists soon have a token that nothing makes.
+        // Random merges over three letters: most lists soon have an unreachable token.
         std::vector<Merge> merges;
         const auto any_part = [&] {
             const std::size_t part = random.below(3 + merges.size());
             return Rank{static_cast<std::uint32_t>(part < 3 ? 'a' + part : 256 + part - 3)};
         };
         for (std::size_t count = 1 + random.below(7); merges.size() < count;) merges.push_back({any_part(), any_part()});
-        const std::vector<std::string> strings = spell(merges);
+        const std::vector<std::string> strings = spell_plainly(merges);
         std::optional<std::uint32_t> expected;
         for (std::uint32_t rank = 256; rank < strings.size() && !expected; ++rank) {
             if (plain::merge(merges, strings[rank]) != std::vector<std::uint32_t>{rank}) expected = rank;
@@ -207,7 +209,7 @@ CASE("decoder: ids outside the vocabulary") {
     CHECK_EQUAL(decode(decoder, {1, 0, 1}), "bab");
     CHECK_EQUAL(decode(decoder, {}), "");
     for (const std::uint32_t id : {2u, 0xFFFFFFFFu}) {
-        CHECK_EQUAL(decoder.measure(std::vector<std::uint32_t>{0, id}).bad_place, std::size_t{1});
+        CHECK_EQUAL(decoder.measure(std::vector<std::uint32_t>{0, id}).unknown, std::size_t{1});
     }
 }
 
@@ -220,11 +222,113 @@ CASE("encoder: a long run of one letter") {
     IdBuffer ids;
     encoder.encode(UnicodeText::utf8(text), {}, ids);
     CHECK_EQUAL(as_vector(ids), std::vector<std::uint32_t>(1 << 6, 266));
-    // A node of the trie knows lengths below 256 only.
-    for (const std::size_t size : {255, 256, 257, 300, 511, 512, 513, 1023}) {
+    // Nodes of the double array hold lengths below 128 only.
+    for (const std::size_t size : {127, 128, 129, 255, 256, 257, 300, 511, 512, 513, 1023}) {
         const std::string part = text.substr(0, size);
         IdBuffer part_ids;
         encoder.encode(UnicodeText::utf8(part), {}, part_ids);
         CHECK_EQUAL(as_vector(part_ids), encode_plainly(merges, lists, part, {static_cast<std::int64_t>(size)}));
     }
+}
+
+CASE("sliced batch: several slices, and a lone surrogate by its index in the batch") {
+    const std::vector<Merge> merges{{Rank{97}, Rank{97}}};
+    const IdLists lists = expansions(merges, {false});
+    const Encoder encoder(merges, {lists.ids, lists.offsets}, find_pretokenizer("none"));
+    const std::string large(1 << 21, 'a');
+    const char16_t bad[] = {0xD800};
+    std::vector<UnicodeText> views(3, UnicodeText::utf8(large));
+    for (const unsigned threads : {1u, 2u}) {
+        SlicedBatch slices(encoder, views, {}, threads);
+        for (int i = 0; i < 3; ++i) CHECK_EQUAL(slices.next()->ids.size(), large.size() / 2);
+        CHECK(!slices.next());
+    }
+    views.push_back({bad, 1, 2, false});
+    SlicedBatch slices(encoder, views, {}, 2);
+    for (int i = 0; i < 3; ++i) CHECK(slices.next());
+    try {
+        slices.next();
+        CHECK(false);
+    } catch (const LoneSurrogate& error) {
+        CHECK_EQUAL(error.text, std::size_t{3});
+    }
+}
+
+CASE("documents: both encoders, as texts one by one") {
+    check::Random random(33);
+    const std::vector<Merge> merges = random_merges(random);
+    const IdLists lists = expansions(merges, std::vector<bool>(merges.size()));
+    const TokenStrings strings = spell(merges);
+    const Encoder encoder(merges, {lists.ids, lists.offsets}, find_pretokenizer("gpt2"));
+    const ShortestEncoder shortest(strings.bytes, strings.offsets, lists.ids, find_pretokenizer("gpt2"));
+    const std::string text = random.word("abab c", 100) + "\n" + random.word("abab c", 100);
+    const auto split = static_cast<std::int64_t>(text.find('\n'));
+    const std::vector<DocumentSpan> documents{{0, split}, {split + 1, static_cast<std::int64_t>(text.size())}};
+    IdBuffer ids, shortest_ids;
+    for (const auto& [begin, end] : documents) {
+        const std::string document = text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        encoder.encode(UnicodeText::utf8(document), {}, ids);
+        shortest.encode(UnicodeText::utf8(document), shortest_ids);
+    }
+    CHECK_EQUAL(as_vector(encoder.encode_documents(text, documents, 2).ids), as_vector(ids));
+    CHECK_EQUAL(as_vector(shortest.encode_documents(text, documents, 2).ids), as_vector(shortest_ids));
+}
+
+CASE("double array: walks and steps against a list of strings") {
+    check::Random random(34);
+    for (int round = 0; round < 200; ++round) {
+        std::vector<std::string> strings;
+        for (int byte = 0; byte < 256; ++byte) strings.emplace_back(1, static_cast<char>(byte));
+        for (std::size_t i = random.below(300); i > 0; --i) {
+            const std::string string = random.word(round % 2 == 0 ? "ab" : "abcdefgh", round % 10 == 0 ? 300 : 12);
+            if (std::find(strings.begin(), strings.end(), string) == strings.end()) strings.push_back(string);
+        }
+        std::vector<std::uint8_t> bytes;
+        std::vector<std::int64_t> offsets{0};
+        for (const std::string& string : strings) {
+            bytes.insert(bytes.end(), string.begin(), string.end());
+            offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+        }
+        const DoubleArray array(bytes, offsets);
+        const auto longest_of = [&](std::string_view text, bool is_proper) {
+            std::uint32_t best = DoubleArray::none;
+            for (std::uint32_t i = 0; i < strings.size(); ++i) {
+                const bool is_prefix = text.starts_with(strings[i]) && !(is_proper && text == strings[i]);
+                if (is_prefix && (best == DoubleArray::none || strings[i].size() > strings[best].size())) best = i;
+            }
+            return best;
+        };
+        for (std::uint32_t i = 0; i < strings.size(); ++i) CHECK_EQUAL(array.shorter()[i], longest_of(strings[i], true));
+        for (int i = 0; i < 50; ++i) {
+            const std::string text = random.word("abcdefgh", 20);
+            CHECK_EQUAL(array.walk(text.data(), text.data() + text.size()).longest(), longest_of(text, false));
+            DoubleArray::Node node = array.first(static_cast<unsigned char>(text[0]));
+            for (std::size_t length = 1;; ++length) {
+                const std::string path = text.substr(0, length);
+                const auto found = std::find(strings.begin(), strings.end(), path);
+                CHECK_EQUAL(node.is_string(), found != strings.end());
+                CHECK_EQUAL(node.longest(), longest_of(path, false));
+                CHECK_EQUAL(node.length(), strings[node.longest()].size() % 128);
+                const bool is_last = length == text.size() || !array.step(node, static_cast<unsigned char>(text[length]));
+                if (is_last) break;
+            }
+        }
+    }
+}
+
+CASE("double array: strings it refuses") {
+    std::vector<std::uint8_t> bytes(256);
+    std::vector<std::int64_t> offsets{0};
+    for (std::size_t i = 0; i < 256; ++i) {
+        bytes[i] = static_cast<std::uint8_t>(i);
+        offsets.push_back(static_cast<std::int64_t>(i + 1));
+    }
+    static_cast<void>(DoubleArray(bytes, offsets));
+    offsets.push_back(256);
+    CHECK_THROWS(DoubleArray(bytes, offsets), std::invalid_argument);  // empty
+    bytes.push_back('a');
+    offsets.back() = 257;
+    CHECK_THROWS(DoubleArray(bytes, offsets), std::invalid_argument);  // twice
+    offsets.erase(offsets.begin() + 98);
+    CHECK_THROWS(DoubleArray(bytes, offsets), std::invalid_argument);  // byte 97 is part of a longer string
 }

@@ -9,16 +9,35 @@ from numpy.typing import NDArray
 from typing_extensions import Buffer
 
 
+def make_room(size: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+    """Uninitialised memory for a text, in huge pages."""
+
+def find_invalid_utf8(text: Buffer | numpy.typing.NDArray[numpy.uint8], threads: int = 1) -> int:
+    """Offset of the first sequence that is not UTF-8, or -1."""
+
+def split_lines(text: Buffer | numpy.typing.NDArray[numpy.uint8], threads: int = 1) -> numpy.typing.NDArray[numpy.int64]:
+    """
+    Spans of the lines that are not empty, without their terminators: one row begin, end per line.
+    """
+
+def lay_out_documents(lengths: Iterable) -> Annotated[NDArray[numpy.int64], dict(shape=(None, 2))]:
+    """
+    Spans of documents of these lengths laid end to end, without the empty ones.
+    """
+
+def length_of_documents(documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int:
+    """Bytes of all spans together."""
+
 def chunk_ends(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
     End offset in bytes of every chunk that a built-in pretokenizer cuts from UTF-8 text.
     """
 
 def unicode_version() -> str:
-    """Version of the Unicode data behind the built-in pretokenizers."""
+    """Version of the Unicode data that the built-in pretokenizers use."""
 
 def code_point_flags() -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]:
-    """Class flags of every code point, as unicode_tables.hpp explains them."""
+    """Class flags of every code point; unicode_tables.hpp explains them."""
 
 class ChunkCounter:
     """Collects chunk counts; one owner."""
@@ -29,7 +48,7 @@ class ChunkCounter:
         """Cut the documents of a batch and count their chunks."""
 
     def add_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Count chunks cut by somebody else."""
+        """Count chunks that the caller has cut: chunk i ends at ends[i]."""
 
     def add_counts(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: int) -> None:
         """
@@ -40,44 +59,42 @@ class ChunkCounter:
     def position(self) -> int:
         """Bytes of all documents added so far."""
 
-    def finish(self) -> tuple:
+    def finish(self) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         The table in order of first appearance: bytes, offsets, counts, first positions.
         """
 
 def find_wrong_row(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str] | None:
     """
-    The first row of a table that makes no sense and the name of what is wrong with it, or None.
+    The first invalid row of a table and the name of its invalid column, or None.
     """
 
-def count_bytes(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[memoryview, dict(dtype='int64', shape=(None,))]:
+def count_bytes(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """How often each of the 256 bytes occurs in the corpus."""
 
 class Learner:
     """Learns merges step by step; one owner."""
 
-    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)] | None, threads: int, split_from: int, share_always: bool, whole_below: int = 1048576) -> None: ...
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)] | None, threads: int, split_from: int | None = None) -> None: ...
 
     def advance(self, merge_count: int, seconds: float) -> int:
         """
-        Learn up to this many more merges, or for about so long; returns how many were learned.
+        Learn up to this many more merges, or for about this long; returns how many were learned.
         """
 
     @property
     def exhausted(self) -> bool:
-        """Whether no pair was left that occurs twice."""
+        """Whether learning has run out of pairs that occur twice."""
 
-    def learned(self) -> tuple:
-        """The merges learned so far: pairs, frequencies, applied."""
+    def learned(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]]:
+        """Copies of the merges learned so far: pairs, frequencies, applied."""
 
     @property
     def memory(self) -> int:
         """Bytes held by the learner's structures."""
 
 def find_wrong_merge(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], frequencies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], applied: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str] | None:
-    """
-    The first merge that makes no sense and the name of what is wrong with it, or None.
-    """
+    """The first invalid merge and the name of its invalid part, or None."""
 
 def replay(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """How often each merge is applied on a corpus."""
@@ -85,52 +102,52 @@ def replay(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order=
 def hide_cheapest(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], exposure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
     """Ranks of the tokens to hide, the cheapest first."""
 
-def assign_token_ids(visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], special_count: int) -> Annotated[memoryview, dict(dtype='uint32', shape=(None,))]:
-    """Token id of every rank."""
-
-def expand_internal(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], token_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
-    """What is visible of each rank: flat ids, and offsets."""
+def find_late_part(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int | None:
+    """
+    Index of the first merge with a part that is not made before it, or None.
+    """
 
 def find_unreachable(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int | None:
     """The lowest rank whose own bytes do not merge into it, or None."""
 
-def find_late_part(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int | None:
-    """
-    Place of the first merge with a part that is not made before it, or None.
-    """
-
-def read_vocabulary(visible_file: bytes, internal_file: bytes) -> object:
-    """
-    Merges, visibility and special tokens of two vocabulary files, or None where anything is unusual.
-    """
-
-def write_vocabulary(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], special_tokens: Sequence[bytes]) -> tuple:
-    """Two vocabulary files, as bytes."""
-
-def spell(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple:
+def spell(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """The bytes of every rank, flat, and offsets."""
+
+def assign_token_ids(visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], special_count: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """Token id of every rank."""
+
+def expand_internal(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], token_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """The visible ids that stand for each rank, flat, and offsets."""
+
+def read_vocabulary(visible_file: bytes, internal_file: bytes) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, 2))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))], list[bytes]] | None:
+    """
+    Merges, visibility and special tokens of two vocabulary files, or None if anything is unusual.
+    """
+
+def write_vocabulary(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], special_tokens: Sequence[bytes]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]]:
+    """The visible and the internal vocabulary file, as bytes."""
 
 class Encoder:
     """Text to token ids; immutable, shared between threads."""
 
     def __init__(self, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], expansion_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], expansion_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pretokenizer: str) -> None: ...
 
-    def encode(self, text: str) -> list:
+    def encode(self, text: str) -> list[int]:
         """Token ids as a list."""
 
-    def encode_to_array(self, text: str, dropout: float, seed: int) -> NDArray[numpy.uint32]:
+    def encode_to_array(self, text: str, dropout: float, seed: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """Token ids as an array."""
 
     def encode_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dropout: float, seed: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
-        """Token ids of a text cut by somebody else."""
+        """Token ids of a text that the caller has cut: chunk i ends at ends[i]."""
 
-    def encode_batch(self, texts: list, dropout: float, seed: int, threads: int) -> tuple:
+    def encode_batch(self, texts: list, dropout: float, seed: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Flat token ids of all texts, and offsets."""
 
-    def encode_batch_to_lists(self, texts: list, dropout: float, seed: int, threads: int) -> list:
+    def encode_batch_to_lists(self, texts: list, dropout: float, seed: int, threads: int) -> list[list[int]]:
         """Token ids of all texts, a list for each."""
 
-    def encode_documents(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int) -> tuple:
+    def encode_documents(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Flat token ids of a batch of documents, and offsets."""
 
 class Decoder:
@@ -139,33 +156,36 @@ class Decoder:
     def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def decode(self, ids: object) -> bytes:
-        """The bytes of a list of tokens, one after the other."""
+        """The bytes of a list of tokens."""
 
     def decode_array(self, ids: object) -> bytes:
-        """The bytes of an array of tokens, one after the other."""
+        """The bytes of an array of tokens."""
 
     def decode_text(self, ids: object, errors: str) -> str:
-        """The same as text."""
+        """The text of a list of tokens."""
 
     def decode_array_text(self, ids: object, errors: str) -> str:
-        """The same as text."""
+        """The text of an array of tokens."""
 
 class ShortestEncoder:
     """Text to the fewest visible tokens; immutable, shared between threads."""
 
     def __init__(self, strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], pretokenizer: str) -> None: ...
 
-    def encode(self, text: str) -> NDArray[numpy.uint32]:
+    def encode(self, text: str) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """Token ids of a text."""
 
     def encode_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
-        """Token ids of a text cut by somebody else."""
+        """Token ids of a text that the caller has cut: chunk i ends at ends[i]."""
 
-    def encode_batch(self, texts: list, threads: int) -> tuple:
+    def encode_batch(self, texts: list, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Flat token ids of all texts, and offsets."""
 
+    def encode_documents(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Flat token ids of a batch of documents, and offsets."""
+
     def chunk_lengths(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
-        """The fewest tokens of every chunk, once each."""
+        """The fewest tokens of every chunk, each counted once."""
 
     def total_length(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> int:
         """The fewest tokens of a corpus."""
@@ -177,10 +197,10 @@ class PickyLearner:
 
     def advance(self, steps: int, required: int) -> int:
         """
-        Merge up to this many more pairs, until `required` learned tokens are present.
+        Merge up to `steps` more pairs, until `required` learned tokens are present.
         """
 
-    def learned(self) -> tuple:
+    def learned(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]]:
         """Flat events, parts of the splits, and the change of length by event."""
 
     @property
@@ -193,24 +213,7 @@ class PickyEncoder:
     def __init__(self, events: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def encode_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
-        """Tokens of a text cut by somebody else."""
+        """Tokens of a text that the caller has cut: chunk i ends at ends[i]."""
 
     def changes(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """By event, how many tokens longer it makes a corpus."""
-
-def make_room(size: int) -> memoryview:
-    """Memory for a text in huge pages, holding anything."""
-
-def find_invalid_utf8(text: Buffer | numpy.typing.NDArray[numpy.uint8], threads: int = 1) -> int:
-    """Offset of the first sequence that is not UTF-8, or -1."""
-
-def split_lines(text: Buffer, threads: int = 1) -> memoryview:
-    """Spans of the lines that are not empty, without their terminators."""
-
-def lay_out_documents(lengths: Iterable) -> Annotated[memoryview, dict(dtype='int64', shape=(None, 2))]:
-    """
-    Spans of documents of these lengths laid end to end, without the empty ones.
-    """
-
-def length_of_documents(documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int:
-    """Bytes of all spans together."""

@@ -70,7 +70,10 @@ public:
     /// Appends the tokens of a chunk.
     void encode(std::string_view chunk, std::vector<std::uint32_t>& tokens) const;
 
-    /// By event: tokens it adds to a corpus, as in PickyLearner. Parallel over chunks.
+    /// The tokens of a text that the caller has cut: chunk i ends at ends[i], and they cover `text`.
+    std::vector<std::uint32_t> encode_chunks(std::string_view text, std::span<const std::int64_t> ends) const;
+
+    /// By event: how many tokens longer it makes a corpus. Parallel over chunks.
     std::vector<std::int64_t> changes(const ChunkCountsView& counts, unsigned threads) const;
 
 private:

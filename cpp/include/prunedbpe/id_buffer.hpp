@@ -1,8 +1,7 @@
-// A growing array of token ids whose new places are not zeroed: they are written at once anyway.
+// A growing array of token ids that leaves new elements uninitialised: they are written at once anyway.
 #pragma once
 
 #include <algorithm>
-
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -19,13 +18,13 @@ public:
     };
     using Owner = std::unique_ptr<std::uint32_t[], Free>;
 
-    /// A place to write at least `count` ids behind the last one; `advance` makes them part of the buffer.
+    /// Room for at least `count` ids after the last one; `advance` makes them part of the buffer.
     std::uint32_t* room(std::size_t count) {
         if (capacity_ - size_ < count) [[unlikely]] grow(count);
         return ids_.get() + size_;
     }
     void advance(std::size_t count) { size_ += count; }
-    /// The same by the end of what was written.
+    /// The same, given the end of what was written.
     void advance_to(const std::uint32_t* end) { size_ = static_cast<std::size_t>(end - ids_.get()); }
 
     void append(std::span<const std::uint32_t> ids) {
@@ -42,7 +41,7 @@ public:
     const std::uint32_t* data() const { return ids_.get(); }
     std::span<const std::uint32_t> span() const { return {ids_.get(), size_}; }
 
-    /// Gives the memory away, cut to size.
+    /// Gives the memory away, shrunk to size; leaves the buffer empty.
     Owner release() {
         std::uint32_t* old = ids_.release();
         void* cut = std::realloc(old, (size_ ? size_ : 1) * sizeof(std::uint32_t));

@@ -1,7 +1,10 @@
-// The finished tokenizer: text -> token ids and back. Immutable; any number of threads may share one.
+// The finished tokenizer: text -> token ids and back. Encoders and decoders are immutable; threads may share one.
+//
+// Encoder cuts by merge rank and expands internal tokens; ShortestEncoder (shortest.hpp) cuts into the fewest tokens.
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,50 +19,72 @@
 
 namespace prunedbpe {
 
-/// Flat lists of token ids: list i is ids [offsets[i], offsets[i + 1]).
+/// Token ids of many texts: text i is ids [offsets[i], offsets[i + 1]).
 struct EncodedBatch {
     IdBuffer ids;
     std::vector<std::int64_t> offsets;
 };
 
-/// The same, of somebody else.
+/// Borrowed lists of token ids: list i is ids [offsets[i], offsets[i + 1]).
 struct IdListsView {
     std::span<const std::uint32_t> ids;
     std::span<const std::int64_t> offsets;
 };
 
-/// Leaving out merges at random while encoding, to show a model several segmentations of one text.
+/// BPE-dropout: skips merges at random, to show a model several segmentations of one text.
 struct Dropout {
-    double probability = 0;
+    double probability = 0;  ///< 0 is plain encoding
     std::uint64_t seed = 0;
 };
 
-/// The lowest rank whose own bytes do not merge into it, if there is one: then the token can never
-/// appear, and an Encoder would not give what merging gives. Parts must have lower ranks than their token.
-std::optional<std::uint32_t> find_unreachable(std::span<const Merge> merges);
-
+/// Encodes by merge rank. Linear in the text.
 class Encoder {
 public:
-    /// `expansions` gives, by rank, the visible token ids that stand for a token: itself if it is
-    /// visible, its parts if it is internal. `next` may be null; then only encode_chunks works.
-    /// Every token must be reachable (find_unreachable) and no string be spelled twice.
+    /// `expansions` are the visible token ids of every rank (expand_internal); ids are below 2^29. Every token must be
+    /// reachable (find_unreachable). `next` may be null; then only encode_chunks works.
     Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next);
     ~Encoder();
 
     /// Appends the token ids of `text`.
     void encode(const UnicodeText& text, const Dropout& dropout, IdBuffer& ids) const;
 
-    /// The same for chunks cut by somebody else: chunk i ends at ends[i], they cover `text`.
+    /// Appends the token ids of a text that the caller has cut: chunk i ends at ends[i], and they cover `text`.
     void encode_chunks(std::string_view text, std::span<const std::int64_t> ends, const Dropout& dropout,
                        IdBuffer& ids) const;
 
-    /// Encodes many texts on `threads` threads (0: one per core), results in order. Text i drops
-    /// merges by seed + i, so the batch equals its texts encoded one by one.
+    /// Encodes many texts on `threads` threads (0: one per core). Text i uses seed + i, so the result equals that of
+    /// encoding the texts one by one.
     EncodedBatch encode_batch(std::span<const UnicodeText> texts, const Dropout& dropout, unsigned threads) const;
+
+    /// The same for documents of one UTF-8 text, without dropout.
+    EncodedBatch encode_documents(std::string_view text, std::span<const DocumentSpan> documents, unsigned threads) const;
 
 private:
     struct Parts;
     std::unique_ptr<Parts> parts_;
+};
+
+/// Encodes a batch slice by slice: while the caller uses one slice, other threads encode the next. With one thread, the
+/// caller's thread encodes each slice on demand.
+class SlicedBatch {
+public:
+    /// Borrows all its arguments.
+    SlicedBatch(const Encoder& encoder, std::span<const UnicodeText> texts, const Dropout& dropout, unsigned threads);
+    SlicedBatch(const SlicedBatch&) = delete;
+    SlicedBatch& operator=(const SlicedBatch&) = delete;
+
+    /// The ids of the next texts; nothing after the last one. Throws LoneSurrogate with the text's index in the batch.
+    std::optional<EncodedBatch> next();
+
+private:
+    void start();
+
+    const Encoder& encoder_;
+    std::span<const UnicodeText> texts_;
+    Dropout dropout_;
+    unsigned threads_;
+    std::size_t begin_ = 0, end_ = 0;     ///< texts of the running slice
+    std::future<EncodedBatch> running_;   ///< not valid after the last slice
 };
 
 class Decoder {
@@ -67,31 +92,29 @@ public:
     /// Token id i spells bytes [offsets[i], offsets[i + 1]).
     Decoder(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets);
 
-    /// How many ids there are; all are below.
+    /// Number of token ids; all are below it.
     std::size_t size() const { return tokens_.size(); }
 
-    /// How many bytes the tokens spell, or, as `bad_place`, the place of the first id that is not in the
-    /// vocabulary; it is ids.size() if there is none.
     struct Measured {
-        std::size_t bytes;
-        std::size_t bad_place;
+        std::size_t bytes;    ///< length of the text up to `unknown`
+        std::size_t unknown;  ///< index of the first id that is not in the vocabulary; ids.size() if there is none
     };
     Measured measure(std::span<const std::uint32_t> ids) const;
 
-    /// Writes the bytes of all tokens, one after the other, to `text`, which is as large as measured.
+    /// Writes the text of known ids to `text`, whose size is Measured::bytes.
     void write(std::span<const std::uint32_t> ids, std::span<char> text) const;
 
 private:
-    /// A token of up to 15 bytes stands here itself, so that a token costs one cache line.
+    /// Holds a token of up to 15 bytes itself, so that a token costs one cache line.
     struct Token {
         static constexpr unsigned char is_long = 255;
         char bytes[15];
-        unsigned char length;  // or is_long: `bytes` holds its place in long_bytes_ and its length
+        unsigned char length;  ///< or is_long: `bytes` holds the token's offset in long_bytes_ and its length
     };
     static_assert(sizeof(Token) == 16);
 
     std::vector<Token> tokens_;
-    std::vector<std::uint8_t> lengths_;  // the lengths alone, small enough to stay in the fastest cache
+    std::vector<std::uint8_t> lengths_;  ///< Token::length alone, small enough for the L1 cache
     std::string long_bytes_;
 };
 

@@ -1,5 +1,4 @@
-// Choosing which tokens to hide so that text gets shortest, the inner loop of automatic visibility; token ids and
-// expansions for a given choice.
+// Choosing what to hide so that text gets shortest: the inner loop of automatic visibility.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +18,5 @@ namespace prunedbpe {
 /// std::invalid_argument if the sizes do not match or `count` exceeds the merges.
 std::vector<std::uint32_t> hide_cheapest(std::span<const Merge> merges, std::span<const double> exposure,
                                          std::span<const double> price, std::size_t count);
-
-/// Token id of every rank: visible tokens in order of rank, then `special_count` unassigned ids, then internal tokens.
-std::vector<std::uint32_t> assign_token_ids(std::span<const bool> visible, std::size_t special_count);
-
-/// The visible tokens that stand for each rank.
-struct ExpandedRanks {
-    std::vector<std::uint32_t> ids;     ///< token ids, flat
-    std::vector<std::int64_t> offsets;  ///< rank r is ids [offsets[r], offsets[r + 1])
-};
-/// Expands internal tokens recursively. Parts must have lower ranks than their token, and bytes must be visible.
-ExpandedRanks expand_internal(std::span<const Merge> merges, std::span<const bool> visible,
-                              std::span<const std::uint32_t> token_ids);
 
 }  // namespace prunedbpe

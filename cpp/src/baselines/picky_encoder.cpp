@@ -179,4 +179,15 @@ std::vector<std::int64_t> PickyEncoder::changes(const ChunkCountsView& counts, u
     return std::move(found[0]);
 }
 
+std::vector<std::uint32_t> PickyEncoder::encode_chunks(std::string_view text, std::span<const std::int64_t> ends) const {
+    std::vector<std::uint32_t> tokens;
+    std::size_t begin = 0;
+    for (const std::int64_t chunk_end : ends) {
+        const auto end = static_cast<std::size_t>(chunk_end);
+        encode(text.substr(begin, end - begin), tokens);
+        begin = end;
+    }
+    return tokens;
+}
+
 }  // namespace prunedbpe

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "util/sixteen_bytes.hpp"
+#include "util/simd/sixteen_bytes.hpp"
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {
@@ -51,8 +51,6 @@ std::size_t sequence_length(const Byte* at, const Byte* end) {
     return 0;
 }
 
-#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
-
 /// A bit for each of the 64 bytes at `at`: set if it is never a lead byte, or restricts the next byte and that is out
 /// of range. Assumes that leads are followed by continuations. `next` is the byte after the 64.
 std::uint64_t find_bad_leads(const char* at, Byte next) {
@@ -73,7 +71,7 @@ std::size_t skip_valid_blocks(std::string_view text) {
     const char* at = begin;
     std::uint64_t owed = 0;  // continuations at the start of this block that the last block requires
     for (; end - at >= 64; at += 64) {
-        const std::uint64_t outside = bits_of_64(at, [](SixteenBytes bytes) { return bytes.values; });
+        const std::uint64_t outside = bits_of_64(at, [](SixteenBytes bytes) { return bytes.is_outside_ascii(); });
         if ((outside | owed) == 0) continue;
         const std::uint64_t leads = bits_of_64(at, [](SixteenBytes bytes) { return bytes.from(0xC0); });
         const std::uint64_t leads_of_3 = bits_of_64(at, [](SixteenBytes bytes) { return bytes.from(0xE0); });
@@ -81,9 +79,7 @@ std::size_t skip_valid_blocks(std::string_view text) {
         if ((leads << 1 | leads_of_3 << 2 | leads_of_4 << 3 | owed) != (outside & ~leads)) break;
         owed = leads >> 63 | leads_of_3 >> 62 | leads_of_4 >> 61;
         const std::uint64_t delicate = bits_of_64(at, [](SixteenBytes bytes) {
-            const __m128i is_e0_or_f0 = _mm_or_si128(bytes.is(0xE0), bytes.is(0xF0));
-            const __m128i is_ed_or_more = _mm_or_si128(bytes.is(0xED), bytes.from(0xF4));
-            return _mm_or_si128(_mm_or_si128(is_e0_or_f0, is_ed_or_more), bytes.in(0xC0, 2));
+            return bytes.is(0xE0) | bytes.is(0xED) | bytes.is(0xF0) | bytes.from(0xF4) | bytes.in(0xC0, 2);
         });
         if (delicate != 0 && find_bad_leads(at, end - at > 64 ? static_cast<Byte>(at[64]) : 0) != 0) break;
     }
@@ -93,8 +89,6 @@ std::size_t skip_valid_blocks(std::string_view text) {
     }
     return static_cast<std::size_t>(at - begin);
 }
-
-#endif
 
 /// At most one thread for each megabyte.
 unsigned useful_threads(std::string_view text, unsigned threads) {
@@ -107,9 +101,7 @@ std::int64_t find_invalid_utf8(std::string_view text) {
     const Byte* const begin = reinterpret_cast<const Byte*>(text.data());
     const Byte* const end = begin + text.size();
     const Byte* at = begin;
-#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
     at += skip_valid_blocks(text);
-#endif
     while (at < end) {
         while (end - at >= 8) {
             std::uint64_t word;
@@ -161,14 +153,12 @@ HugeVector<DocumentSpan> split_lines(std::string_view text) {
         begin = newline + 1;
     };
     std::size_t at = 0;
-#if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
     for (; at + 64 <= text.size(); at += 64) {
         std::uint64_t newlines = bits_of_64(text.data() + at, [](SixteenBytes bytes) { return bytes.is('\n'); });
         for (; newlines != 0; newlines &= newlines - 1) {
             add_terminated(at + static_cast<std::size_t>(std::countr_zero(newlines)));
         }
     }
-#endif
     for (; at < text.size(); ++at) {
         if (text[at] == '\n') add_terminated(at);
     }
@@ -204,6 +194,22 @@ HugeVector<DocumentSpan> split_lines(std::string_view text, unsigned threads) {
         parts[worker] = {};
     });
     return lines;
+}
+
+std::vector<DocumentSpan> lay_out_documents(std::span<const std::int64_t> lengths) {
+    std::vector<DocumentSpan> documents;
+    std::int64_t end = 0;
+    for (const std::int64_t length : lengths) {
+        if (length > 0) documents.push_back({end, end + length});
+        end += length;
+    }
+    return documents;
+}
+
+std::int64_t total_length(std::span<const DocumentSpan> documents) {
+    std::int64_t total = 0;
+    for (const DocumentSpan& document : documents) total += document.end - document.begin;
+    return total;
 }
 
 }  // namespace prunedbpe

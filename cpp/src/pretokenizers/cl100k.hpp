@@ -3,7 +3,7 @@
 //     |\s++$|\s*[\r\n]|\s+(?!\S)|\s
 //
 // That is the form in use. An older published one lacks `\s++$` and cuts white space at the end of a
-// text behind its last line break; in all other places the two are the same.
+// text after its last line break; everywhere else the two agree.
 #pragma once
 
 #include "pretokenizers/ascii_letters.hpp"
@@ -12,7 +12,7 @@
 namespace prunedbpe {
 
 inline const char* next_cl100k(const char* begin, const char* end) {
-    // Most chunks of most texts: letters, maybe behind a space.
+    // Most chunks of most texts: letters, with or without a space before them.
     const char* const word = begin + (*begin == ' ');
     if (end - word >= letter_step) {
         if (const int letters = leading_ascii_letters(word)) {
@@ -40,7 +40,7 @@ inline const char* next_cl100k(const char* begin, const char* end) {
 
     const WhiteSpaceRun run = read_white_space(begin, end);
     if (run.end == end) return end;
-    if (run.behind_last_break) return run.behind_last_break;
+    if (run.after_last_break) return run.after_last_break;
     return white_space_end(begin, run, end);
 }
 

@@ -9,7 +9,7 @@ namespace prunedbpe {
 inline const char* next_gpt2(const char* begin, const char* end) {
     if (const int size = contraction_size<false>(begin, end)) return begin + size;
 
-    // The optional space of the three kinds of run: if no run follows it, it is white space.
+    // The optional space of the three kinds of run. If no run follows, it is white space.
     const char* const start = *begin == ' ' && end - begin > 1 ? begin + 1 : begin;
     const Character first = read_character(start, end);
     if (first.flags & flag::letter) return skip_letters(first.next, end);

@@ -1,7 +1,6 @@
 // "none": a document is one chunk.
 #pragma once
 
-
 namespace prunedbpe {
 
 inline const char* next_none(const char*, const char* end) { return end; }

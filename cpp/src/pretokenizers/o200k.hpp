@@ -3,8 +3,8 @@
 //     |[^\r\n\p{L}\p{N}]?U+L*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //     |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
-// U and L overlap in uncased letters and marks, and a mark may also be the optional first character,
-// so the order in which a backtracking engine tries things decides the cut; it is followed below.
+// U and L overlap in uncased letters and marks, and a mark may also be the optional first character. So the
+// order in which a backtracking engine tries the alternatives decides the cut; the code follows that order.
 #pragma once
 
 #include "pretokenizers/regex_parts.hpp"
@@ -16,24 +16,24 @@ constexpr Flags both = flag::uncased | flag::mark;
 constexpr Flags upper_like = flag::upper | both;
 constexpr Flags lower_like = flag::lower | both;
 
-/// `U*L+` at `at`, or nullptr. `U*` takes all it can; if no L follows, it gives characters back up to
-/// the last one that is also an L, and `L+` takes that one alone: what follows it is cased as U only.
+/// End of `U*L+` at `at`, or nullptr. `U*` takes all it can. If no L follows, it gives characters back up to the last
+/// one that is also an L, and `L+` takes that one alone: whatever follows it is in U only.
 inline const char* word_end(const char* at, const char* end) {
-    const char* behind_last_both = nullptr;
+    const char* after_last_both = nullptr;
     while (at < end) {
         const Character character = read_character(at, end);
         if (!(character.flags & upper_like)) break;
         at = character.next;
-        if (character.flags & both) behind_last_both = at;
+        if (character.flags & both) after_last_both = at;
     }
     const char* const stop = skip_while(at, end, lower_like);
-    return stop > at ? stop : behind_last_both;
+    return stop > at ? stop : after_last_both;
 }
 
-/// Both word alternatives at `begin`, without the contraction; nullptr where neither matches.
+/// End of either word alternative at `begin`, without the contraction; nullptr if neither matches.
 ///
-/// Linear: where the result is short of a long run of U, the rest of the run holds no character that
-/// is also an L, and the next call takes all of it.
+/// Linear: if the result ends inside a long run of U, the rest of the run holds no character that is
+/// also an L, and the next call takes all of it.
 inline const char* any_word_end(const char* begin, Character first, const char* end) {
     const bool may_be_prefix =
         !(first.flags & (flag::letter | flag::number)) && *begin != '\r' && *begin != '\n';
@@ -44,7 +44,7 @@ inline const char* any_word_end(const char* begin, Character first, const char* 
     if (first.flags & (flag::letter | flag::mark)) {
         if (const char* const stop = word_end(begin, end)) return stop;
     }
-    // Second alternative. No L can follow `U+` here: the first one would have matched.
+    // Second alternative. No L can follow `U+` here: the first alternative would have matched.
     const char* const start = may_be_prefix ? first.next : begin;
     const char* const stop = skip_while(start, end, upper_like);
     return stop > start ? stop : nullptr;
@@ -68,7 +68,7 @@ inline const char* next_o200k(const char* begin, const char* end) {
     }
 
     const WhiteSpaceRun run = read_white_space(begin, end);
-    if (run.behind_last_break) return run.behind_last_break;
+    if (run.after_last_break) return run.after_last_break;
     return white_space_end(begin, run, end);
 }
 

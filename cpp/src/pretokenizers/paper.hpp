@@ -1,11 +1,11 @@
 // "paper" and "reference": spans of Latin words, of digits and of other words, runs of everything else.
 //
 // The rules in plain form, and the oracle of the tests, are src/prunedbpe/reference/pretokenize.py.
-// "reference" cuts as the implementation released with the paper, and differs from "paper" twice: it
-// has no rule for `C++` and `C#`, and it is pinned to Unicode 14.0, under which that implementation's
-// published results were made, so a character assigned later belongs to no class.
+// "reference" cuts as the implementation released with the paper does. It differs from "paper" twice: it
+// has no rule for `C++` and `C#`, and it is pinned to Unicode 14.0, which the published results used, so a
+// character assigned later belongs to no class.
 //
-// Linear: the look-ahead of a chunk goes at most three characters beyond its end.
+// Linear: a chunk looks at most three characters beyond its end.
 #pragma once
 
 #include <cstring>
@@ -47,7 +47,7 @@ struct Scanner {
         if (first.flags & flag::python_space) {
             const char* const stop = skip(first.next, flag::python_space);
             if (*begin != ' ' || stop != begin + 1 || stop == end) return stop;
-            // Exactly one U+0020 joins the span behind it, if there is one.
+            // Exactly one U+0020 joins the span after it, if there is one.
             const char* const span = span_end(stop, read(stop));
             return span ? span : stop;
         }
@@ -56,7 +56,7 @@ struct Scanner {
         return identical_run_end(begin, first.next);
     }
 
-    /// End of the span or extension whose first character is at `begin`; nullptr where none starts.
+    /// End of the span or extension whose first character is at `begin`; nullptr if none starts there.
     const char* span_end(const char* begin, Character first) const {
         if (first.flags & flag::latin) return latin_span_end(begin, first.next);
         if (first.flags & flag::number) return digit_span_end(first.next);
@@ -70,9 +70,9 @@ struct Scanner {
     const char* latin_span_end(const char* begin, const char* at) const {
         while (true) {
             at = skip(at, latin_or_digit);
-            const char* const behind = at + latin_connector_size(at);
-            if (behind == at || !(flags(behind) & latin_or_digit)) break;
-            at = behind;
+            const char* const next = at + latin_connector_size(at);
+            if (next == at || !(flags(next) & latin_or_digit)) break;
+            at = next;
         }
         if constexpr (!is_reference) {
             if (at == begin + 1 && *begin >= 'A' && *begin <= 'Z') return language_name_end(at);
@@ -89,22 +89,22 @@ struct Scanner {
         }
     }
 
-    /// Bytes of the `.`, `'`, `-` or U+2019 at `at`; 0 where none of them stands.
+    /// Bytes of the `.`, `'`, `-` or U+2019 at `at`; 0 if there is none.
     std::ptrdiff_t latin_connector_size(const char* at) const {
         if (at == end) return 0;
         if (*at == '.' || *at == '\'' || *at == '-') return 1;
         return end - at >= 3 && std::memcmp(at, "\xE2\x80\x99", 3) == 0 ? 3 : 0;
     }
 
-    /// `at` is behind a lone capital letter: takes the `++` of C++ and the `#` of C#, and only those.
+    /// `at` follows a lone capital letter: takes the `++` of C++ and the `#` of C#, and only those.
     const char* language_name_end(const char* at) const {
-        const char* behind = at;
+        const char* stop = at;
         if (is_at(at, end, '#')) {
-            behind = at + 1;
+            stop = at + 1;
         } else if (is_at(at, end, '+') && is_at(at + 1, end, '+')) {
-            behind = at + 2;
+            stop = at + 2;
         }
-        return is_at(behind, end, '+') || is_at(behind, end, '#') ? at : behind;
+        return is_at(stop, end, '+') || is_at(stop, end, '#') ? at : stop;
     }
 
     /// End of the run of the character [begin, next).

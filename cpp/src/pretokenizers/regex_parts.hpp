@@ -1,9 +1,9 @@
 // What the scanners of the published regular expressions share.
 //
-// In them a run of white space that reaches the end of the text or holds a line break is cut as a
-// whole, one that stands before other text leaves its last character to what follows:
+// A run of white space at the end of the text is one chunk. Before other text, it leaves its last character
+// to what follows, or ends after its last line break:
 //
-//     \s+(?!\S)   backs off by one character where the run is not at the end
+//     \s+(?!\S)   backs off by one character unless the run is at the end
 //     \s*[\r\n]+  ends with the last line break of the run
 //
 // So a run is read at most three times, whatever it holds, and cutting stays linear.
@@ -17,7 +17,7 @@ namespace prunedbpe {
 struct WhiteSpaceRun {
     const char* end;
     const char* last;              ///< start of its last character
-    const char* behind_last_break; ///< behind its last `\r` or `\n`; nullptr where it has none
+    const char* after_last_break;  ///< just after its last `\r` or `\n`; nullptr if it has none
 };
 
 /// The run at `at`, whose first character must be white space.
@@ -26,7 +26,7 @@ inline WhiteSpaceRun read_white_space(const char* at, const char* end) {
     while (run.end < end) {
         const Character character = read_character(run.end, end);
         if (!(character.flags & flag::white_space)) break;
-        if (*run.end == '\r' || *run.end == '\n') run.behind_last_break = character.next;
+        if (*run.end == '\r' || *run.end == '\n') run.after_last_break = character.next;
         run.last = run.end;
         run.end = character.next;
     }
@@ -38,7 +38,7 @@ inline const char* white_space_end(const char* at, const WhiteSpaceRun& run, con
     return run.end == end || run.last == at ? run.end : run.last;
 }
 
-/// The rest of `\p{N}{1,3}`, its first number being read.
+/// End of `\p{N}{1,3}` once its first number is read.
 inline const char* up_to_two_more_numbers(const char* at, const char* end) {
     for (int more = 0; more < 2 && (flags_at(at, end) & flag::number); ++more) {
         at = read_character(at, end).next;
@@ -46,8 +46,8 @@ inline const char* up_to_two_more_numbers(const char* at, const char* end) {
     return at;
 }
 
-/// Bytes of `'(?:[sdmt]|ll|ve|re)` at `at`, 0 without a match. Ignoring case also lets U+017F (long s)
-/// pass for `s`: it is the one character outside ASCII that folds to a letter of the pattern.
+/// Bytes of `'(?:[sdmt]|ll|ve|re)` at `at`, 0 without a match. Ignoring case also lets U+017F (long s) pass for `s`:
+/// it is the only character outside ASCII that folds to a letter of the pattern.
 template <bool ignore_case>
 inline int contraction_size(const char* at, const char* end) {
     if (!is_at(at, end, '\'') || end - at < 2) return 0;

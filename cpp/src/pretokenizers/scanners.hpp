@@ -1,5 +1,5 @@
-// The scanners behind find_pretokenizer, one file each. All have the signature of NextChunk. They are
-// inline, so that a loop over chunks that knows its scanner makes no calls.
+// The scanners of find_pretokenizer, one file each, all with the signature of NextChunk. They are inline: a loop
+// over chunks that knows its scanner at compile time makes no calls.
 #pragma once
 
 #include "pretokenizers/cl100k.hpp"

@@ -1,8 +1,8 @@
 // Characters and their classes: reading UTF-8 one code point at a time, with the flags of each.
 //
-// The tables are generated (tools/make_unicode_tables.py). A code point finds its flags in two steps,
-// `block_flags[block_index[code point / 256] * 256 + code point % 256]`; block 0 starts with ASCII, which
-// therefore needs only the second one.
+// The tables are generated (tools/make_unicode_tables.py). The flags of a code point are
+// `block_flags[block_index[code point / 256] * 256 + code point % 256]`. Block 0 starts with ASCII, which
+// therefore skips the first step.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace prunedbpe {
 
 using Flags = std::uint16_t;
 
-/// Classes of a character, named after what they hold. The values are those of the generator.
+/// Classes of a character. The values are those of the generator.
 namespace flag {
 inline constexpr Flags upper = 1 << 0;         ///< Lu, Lt
 inline constexpr Flags lower = 1 << 1;         ///< Ll
@@ -38,8 +38,8 @@ struct Character {
     const char* next;
 };
 
-/// A character outside ASCII. Bytes that are not UTF-8 never lead outside the text or the tables:
-/// what cannot be a character is one without flags.
+/// A character outside ASCII. Invalid UTF-8 never leads outside the text or the tables: it reads as one-byte
+/// characters without flags.
 inline Character read_multibyte(const char* at, const char* end) {
     const auto byte = [at](int i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(at[i])); };
     const std::uint32_t lead = byte(0);
@@ -54,7 +54,7 @@ inline Character read_multibyte(const char* at, const char* end) {
         code_point = (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
     }
     if (code_point > 0x10FFFF) return {0, at + 1};
-    return {block_flags[block_index[code_point >> 8] << 8 | (code_point & 0xFF)], at + size};
+    return {block_flags[static_cast<std::uint32_t>(block_index[code_point >> 8]) << 8 | (code_point & 0xFF)], at + size};
 }
 
 /// The character at `at`; needs at < end.
@@ -64,7 +64,7 @@ inline Character read_character(const char* at, const char* end) {
     return read_multibyte(at, end);
 }
 
-/// Flags of the character at `at`; none at the end of the text.
+/// Flags of the character at `at`; 0 at the end of the text.
 inline Flags flags_at(const char* at, const char* end) {
     return at < end ? read_character(at, end).flags : Flags{0};
 }

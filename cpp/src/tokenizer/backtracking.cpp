@@ -5,17 +5,17 @@
 namespace prunedbpe {
 namespace {
 
-/// Places 0-63 in a register.
+/// Dead ends of a short chunk, in a register.
 struct FewDeadEnds {
     std::uint64_t bits = 0;
-    bool operator[](std::size_t place) const { return bits >> place & 1; }
-    void add(std::size_t place) { bits |= std::uint64_t{1} << place; }
+    bool operator[](std::size_t position) const { return bits >> position & 1; }
+    void add(std::size_t position) { bits |= std::uint64_t{1} << position; }
 };
 
 struct ManyDeadEnds {
     std::uint64_t* words;
-    bool operator[](std::size_t place) const { return words[place >> 6] >> (place & 63) & 1; }
-    void add(std::size_t place) { words[place >> 6] |= std::uint64_t{1} << (place & 63); }
+    bool operator[](std::size_t position) const { return words[position >> 6] >> (position & 63) & 1; }
+    void add(std::size_t position) { words[position >> 6] |= std::uint64_t{1} << (position & 63); }
 };
 
 /// Ranks of a short chunk.
@@ -28,7 +28,7 @@ struct FewRanks {
     std::uint32_t last() const { return ranks[count - 1]; }
 };
 
-/// Ranks of a long one, behind what is in the buffer already.
+/// Ranks of a long chunk, after what is in the buffer already.
 struct ManyRanks {
     IdBuffer& buffer;
     std::size_t before = buffer.size();
@@ -43,35 +43,31 @@ struct ManyRanks {
 
 }  // namespace
 
-Backtracker::Backtracker(const MergeLookup& lookup, std::span<const Merge> merges, const Expansions& expansions)
-    : trie_(merges), adjacency_(lookup), expansions_(expansions) {
+Backtracker::Backtracker(const MergeLookup& lookup, std::span<const Merge> merges, const TokenStrings& strings,
+                         const Expansions& expansions)
+    : strings_(strings.bytes, strings.offsets), adjacency_(lookup), expansions_(expansions) {
     const std::vector<Signature> signatures = make_signatures(merges);
     tokens_.reserve(expansions.size() + 1);
     for (std::uint32_t rank = 0; rank < expansions.size(); ++rank) {
-        std::uint32_t length = 1;
-        if (rank >= byte_count) {
-            const Merge& merge = merges[rank - byte_count];
-            length = tokens_[raw(merge.left)].length + tokens_[raw(merge.right)].length;
-        }
-        const auto ids = expansions[rank];
-        tokens_.push_back({signatures[rank], length, trie_.shorter()[rank], ids.size() == 1 ? ids[0] : internal});
+        const auto length = static_cast<std::uint32_t>(strings[rank].size());
+        tokens_.push_back({signatures[rank], length, strings_.shorter()[rank], expansions.id_of(rank)});
     }
     tokens_.push_back({});
 }
 
-/// Whether two tokens may stand side by side, looked at again each time.
+/// Asks Adjacency every time.
 class Backtracker::AskAlways {
 public:
     explicit AskAlways(const Backtracker& backtracker) : adjacency_(backtracker.adjacency_) {}
     bool allow(std::uint32_t left, std::uint32_t right) const { return adjacency_.allows(left, right); }
-    /// The next token to try where `right`, or something longer, may not follow.
+    /// The next token to try after `left`: `right` or something shorter.
     std::uint32_t next_try(std::uint32_t, std::uint32_t right) const { return right; }
 
 private:
     const Adjacency& adjacency_;
 };
 
-/// The same with a memory.
+/// Asks the memo first.
 class Backtracker::AskOnce {
 public:
     AskOnce(const Backtracker& backtracker, Followers& followers)
@@ -81,13 +77,13 @@ public:
     }
     bool allow(std::uint32_t left, std::uint32_t right) const { return next_try(left, right) == right; }
     std::uint32_t next_try(std::uint32_t left, std::uint32_t right) const {
-        const bool is_begin = left == tokens_.size() - 1;
-        if (is_begin || right == TokenTrie::none) return right;
-        const std::uint64_t pair = std::uint64_t{left} << 32 | right;
-        Followers::Entry& entry = entries_[hash_key(pair) >> (64 - Followers::bits)];
-        if (entry.pair != pair) {
-            while (right != TokenTrie::none && !adjacency_.allows(left, right)) right = tokens_[right].shorter;
-            entry = {pair, right};
+        const bool is_start = left == tokens_.size() - 1;
+        if (is_start || right == DoubleArray::none) return right;
+        const std::uint64_t question = std::uint64_t{left} << 32 | right;
+        Followers::Entry& entry = entries_[hash_key(question) >> (64 - Followers::bits)];
+        if (entry.question != question) {
+            while (right != DoubleArray::none && !adjacency_.allows(left, right)) right = tokens_[right].shorter;
+            entry = {question, right};
         }
         return entry.longest;
     }
@@ -103,7 +99,7 @@ std::uint32_t* Backtracker::encode_short(std::string_view chunk, std::uint32_t* 
     split(chunk, FewDeadEnds{}, ranks, AskAlways(*this));
     for (std::size_t i = 0; i < ranks.count; ++i) {
         const std::uint32_t id = tokens_[ranks.ranks[i]].id;
-        if (id != internal) [[likely]] {
+        if (id != Expansions::internal) [[likely]] {
             *out++ = id;
         } else {
             for (const std::uint32_t part : expansions_[ranks.ranks[i]]) *out++ = part;
@@ -120,10 +116,10 @@ void Backtracker::encode(std::string_view chunk, Scratch& scratch, IdBuffer& ids
     ManyRanks ranks{ids};
     scratch.dead_ends.assign(chunk.size() / 64 + 1, 0);
     split(chunk, ManyDeadEnds{scratch.dead_ends.data()}, ranks, AskOnce(*this, scratch.followers));
-    // Ranks become ids where they stand, unless one of them is internal: then behind a copy of the rest.
+    // Turns ranks into ids in place. From the first internal one on, ids may outnumber ranks: copy the rest first.
     for (std::size_t i = ranks.before; i < ids.size(); ++i) {
         const std::uint32_t id = tokens_[ids.data()[i]].id;
-        if (id == internal) [[unlikely]] {
+        if (id == Expansions::internal) [[unlikely]] {
             scratch.ranks.assign(ids.data() + i, ids.data() + ids.size());
             ids.cut(i);
             for (const std::uint32_t rank : scratch.ranks) ids.append(expansions_[rank]);
@@ -139,33 +135,38 @@ void Backtracker::split(std::string_view chunk, DeadEnds dead_ends, Ranks& ranks
     const char* const end = begin + chunk.size();
     const char* at = begin;
     const Token* const tokens = tokens_.data();
-    const auto start = static_cast<std::uint32_t>(tokens_.size() - 1);  // stands before the first: anything may follow
-    std::uint32_t last = start;
-    TokenTrie::Match match = trie_.longest(at, end);
+    const auto start = static_cast<std::uint32_t>(tokens_.size() - 1);
+    std::uint32_t last = start, rank, length;
+    const auto find_longest = [&] {
+        const DoubleArray::Node node = strings_.walk(at, end);
+        rank = node.longest();
+        length = node.length();
+    };
+    find_longest();
     while (true) {
-        if (match.length == 0) [[unlikely]] match.length = tokens[match.rank].length;
-        const Token& token = tokens[match.rank];
-        const bool is_dead_end = dead_ends[static_cast<std::size_t>(at - begin) + match.length];
+        if (length == 0) [[unlikely]] length = tokens[rank].length;
+        const Token& token = tokens[rank];
+        const bool is_dead_end = dead_ends[static_cast<std::size_t>(at - begin) + length];
         const bool is_sure = tokens[last].signature.surely_allows(token.signature) & !is_dead_end;
-        if (is_sure || (!is_dead_end && neighbours.allow(last, match.rank))) {
-            ranks.push(match.rank);
-            at += match.length;
+        if (is_sure || (!is_dead_end && neighbours.allow(last, rank))) {
+            ranks.push(rank);
+            at += length;
             if (at == end) return;
-            last = match.rank;
-            match = trie_.longest(at, end);
+            last = rank;
+            find_longest();
             continue;
         }
-        match.rank = neighbours.next_try(last, token.shorter);
-        while (match.rank == TokenTrie::none) {
-            // No token may follow here: take the last one back and go on with the next shorter one.
+        rank = neighbours.next_try(last, token.shorter);
+        while (rank == DoubleArray::none) {
+            // No token may follow here: take the last one back and continue with the next shorter one.
             if (ranks.is_empty()) throw std::logic_error("a token of the vocabulary can never appear");
             dead_ends.add(static_cast<std::size_t>(at - begin));
-            match.rank = tokens[last].shorter;
+            rank = tokens[last].shorter;
             at -= tokens[last].length;
             ranks.pop();
             last = ranks.is_empty() ? start : ranks.last();
         }
-        match.length = 0;  // not known yet
+        length = 0;  // not known yet
     }
 }
 

@@ -1,6 +1,5 @@
-// The loop over the chunks of a text. A chunk is looked up among those seen before, and only if it is new split into
-// tokens; both give visible ids. How a new one is split is somebody else's business: by rank (encoder.cpp) or into the
-// fewest tokens (shortest.cpp).
+// The hot path: the loop over the chunks of a text. Looks each chunk up in the cache and encodes only those it does not
+// find. The `Split` decides how: by rank (encoder.cpp) or into the fewest tokens (shortest.cpp).
 #pragma once
 
 #include <algorithm>
@@ -21,24 +20,24 @@ struct KnownChunks {
     LongChunkCache long_ones;
 };
 
-/// Ids of a vocabulary that chunks are kept with. Throws std::invalid_argument if one is too large.
+/// Throws std::invalid_argument if the cache cannot hold one of the ids.
 inline void check_ids(std::span<const std::uint32_t> ids) {
     const auto is_too_large = [](std::uint32_t id) { return id >= ShortChunkCache::id_limit; };
     if (std::any_of(ids.begin(), ids.end(), is_too_large)) throw std::invalid_argument("token ids must be below 2^29");
 }
 
 /// `split.append_short(key, bytes, ids)` appends the ids of a new chunk of up to 15 bytes, `split.append(bytes, ids)` those
-/// of a longer one.
+/// of any chunk.
 template <class Split>
 class ChunkLoop {
 public:
     ChunkLoop(KnownChunks& known, Split split, std::string_view text, IdBuffer& ids)
         : known_(known), split_(split), text_(text), end_(text.data() + text.size()), ids_(ids) {}
 
-    /// The scanner is known when this is compiled, and becomes part of the loop.
+    /// Appends the ids of the whole text. The scanner is a template argument and inlines.
     template <NextChunk next_chunk>
     void append_text() {
-        // From here on a key is read by the byte: behind it there is not enough text to read it by the word.
+        // Closer to the end than this, a key may not be read as whole words.
         const std::ptrdiff_t tail = ChunkScanner<next_chunk>::reach + ShortChunkCache::Key::capacity + 1;
         const char* at = text_.data();
         ChunkScanner<next_chunk> scanner(end_);
@@ -50,7 +49,7 @@ public:
         append_group(at);
     }
 
-    /// The same for chunks cut by somebody else: chunk i ends at ends[i].
+    /// The same for chunks that the caller has cut: chunk i ends at ends[i].
     void append_chunks(std::span<const std::int64_t> ends) {
         const char* at = text_.data();
         for (const std::int64_t chunk_end : ends) {
@@ -64,15 +63,15 @@ public:
     }
 
 private:
-    /// Chunks are on their way in groups. Each step is done for a whole group before the next step: the cache is larger than
-    /// the processor's fast ones, and so the memory of many chunks is fetched at a time.
+    /// Chunks go through the two steps in groups, so that the prefetches of many chunks overlap: the cache does not fit
+    /// into L2.
     static constexpr std::size_t enough = 96;
-    static constexpr std::size_t capacity = enough + 64;  // a run may come when one is missing
+    static constexpr std::size_t capacity = enough + 64;  ///< a run may start one chunk short of enough
     struct Chunk {
         const char* at;
-        ShortChunkCache::Key key;
-        ShortChunkCache::Pair* places;
-        LongChunkCache::Pair* long_places;
+        ShortChunkCache::Key key;             ///< of a short chunk
+        ShortChunkCache::Bucket* bucket;      ///< nullptr for a chunk of more than 15 bytes
+        LongChunkCache::Bucket* long_bucket;  ///< of such a chunk; nullptr if it has more than 31 bytes
     };
 
     template <bool roomy>
@@ -86,33 +85,33 @@ private:
         return at;
     }
 
-    /// Step 1: find the places of the chunk [at, stop) in the cache. If `roomy`, 16 bytes may be read at `at`.
+    /// Step 1: find the bucket of the chunk [at, stop). With `roomy`, 16 bytes may be read at `at`.
     template <bool roomy>
     void add_chunk(const char* at, const char* stop, Chunk& chunk) {
         const auto size = static_cast<std::size_t>(stop - at);
         chunk.at = at;
         if (size <= ShortChunkCache::Key::capacity) [[likely]] {
             const auto key = ShortChunkCache::Key::of<roomy>(at, size, end_);
-            chunk.places = known_.short_ones.find(key);
-            // Field by field: a struct put together first and then copied waits for its own stores.
+            chunk.bucket = known_.short_ones.find(key);
+            // Word by word: copying the struct would stall on store forwarding.
             for (std::size_t i = 0; i < std::size(key.words); ++i) chunk.key.words[i] = key.words[i];
         } else {
-            chunk.places = nullptr;
-            chunk.long_places = nullptr;
+            chunk.bucket = nullptr;
+            chunk.long_bucket = nullptr;
             if (size <= LongChunkCache::Key::capacity) {
-                chunk.long_places = known_.long_ones.find(LongChunkCache::Key::of(at, size, end_));
+                chunk.long_bucket = known_.long_ones.find(LongChunkCache::Key::of(at, size, end_));
             }
         }
     }
 
-    /// Step 2: look there, and split what is new. The last chunk ends at `stop`; the group is empty then.
+    /// Step 2: look into the buckets and encode what is new. The last chunk ends at `stop`. Empties the group.
     void append_group(const char* stop) {
         const std::size_t room = count_ * ShortChunkCache::most_ids;
         std::uint32_t* out = ids_.room(room);
         for (std::size_t i = 0; i < count_; ++i) {
             Chunk& chunk = chunks_[i];
-            if (chunk.places != nullptr) [[likely]] {
-                if (std::uint32_t* const id_end = chunk.places->copy(chunk.key, out)) [[likely]] {
+            if (chunk.bucket != nullptr) [[likely]] {
+                if (std::uint32_t* const id_end = chunk.bucket->copy(chunk.key, out)) [[likely]] {
                     out = id_end;
                     continue;
                 }
@@ -122,27 +121,27 @@ private:
             out = ids_.room(room);
         }
         ids_.advance_to(out);
-        known_.short_ones.count_asked(count_);
+        known_.short_ones.count_lookups(count_);
         known_.short_ones.grow_if_useful();
         known_.long_ones.grow_if_useful();
         count_ = 0;
     }
 
-    /// A chunk that is not among the short ones seen before.
+    /// A chunk that step 2 did not find: new, or not short.
     void append_new(const Chunk& chunk, const char* stop) {
         const std::string_view bytes(chunk.at, static_cast<std::size_t>(stop - chunk.at));
         const std::size_t before = ids_.size();
-        if (chunk.places != nullptr) {
+        if (chunk.bucket != nullptr) {
             split_.append_short(chunk.key, bytes, ids_);
-            known_.short_ones.add(*chunk.places, chunk.key, ids_.span().subspan(before));
-        } else if (chunk.long_places != nullptr) {
+            known_.short_ones.add(*chunk.bucket, chunk.key, ids_.span().subspan(before));
+        } else if (chunk.long_bucket != nullptr) {
             const auto key = LongChunkCache::Key::of(bytes.data(), bytes.size(), end_);
-            known_.long_ones.count_asked(1);
-            if (std::uint32_t* const id_end = chunk.long_places->copy(key, ids_.room(LongChunkCache::most_ids))) {
+            known_.long_ones.count_lookups(1);
+            if (std::uint32_t* const id_end = chunk.long_bucket->copy(key, ids_.room(LongChunkCache::most_ids))) {
                 ids_.advance_to(id_end);
             } else {
                 split_.append(bytes, ids_);
-                known_.long_ones.add(*chunk.long_places, key, ids_.span().subspan(before));
+                known_.long_ones.add(*chunk.long_bucket, key, ids_.span().subspan(before));
             }
         } else {
             split_.append(bytes, ids_);

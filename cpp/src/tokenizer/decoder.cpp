@@ -5,22 +5,24 @@
 namespace prunedbpe {
 namespace {
 
-/// Where a long token stands.
-struct Place {
+/// Where a long token is in long_bytes_, as Token::bytes holds it.
+struct LongToken {
     std::uint64_t begin;
     std::uint32_t length;
 
-    explicit Place(const char* bytes) {
-        std::memcpy(&begin, bytes, sizeof begin);
-        std::memcpy(&length, bytes + sizeof begin, sizeof length);
+    static constexpr std::size_t size = sizeof(begin) + sizeof(length);  // without padding
+    static LongToken load(const char* from) {
+        LongToken token;
+        std::memcpy(&token, from, size);
+        return token;
     }
-    Place(std::uint64_t begin_, std::uint32_t length_) : begin(begin_), length(length_) {}
 };
 
 }  // namespace
 
 Decoder::Decoder(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets)
     : tokens_(offsets.size() - 1) {
+    lengths_.reserve(tokens_.size());
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
         const std::uint8_t* const begin = bytes.data() + offsets[id];
         const auto length = static_cast<std::size_t>(offsets[id + 1] - offsets[id]);
@@ -29,10 +31,9 @@ Decoder::Decoder(std::span<const std::uint8_t> bytes, std::span<const std::int64
             std::memcpy(token.bytes, begin, length);
             token.length = static_cast<unsigned char>(length);
         } else {
-            const Place place(long_bytes_.size(), static_cast<std::uint32_t>(length));
-            static_assert(sizeof place.begin + sizeof place.length <= sizeof token.bytes);
-            std::memcpy(token.bytes, &place.begin, sizeof place.begin);
-            std::memcpy(token.bytes + sizeof place.begin, &place.length, sizeof place.length);
+            static_assert(LongToken::size <= sizeof token.bytes);
+            const LongToken long_token{long_bytes_.size(), static_cast<std::uint32_t>(length)};
+            std::memcpy(token.bytes, &long_token, LongToken::size);
             token.length = Token::is_long;
             long_bytes_.append(reinterpret_cast<const char*>(begin), length);
         }
@@ -45,7 +46,7 @@ Decoder::Measured Decoder::measure(std::span<const std::uint32_t> ids) const {
     for (std::size_t i = 0; i < ids.size(); ++i) {
         if (ids[i] >= lengths_.size()) [[unlikely]] return {bytes, i};
         const std::uint8_t length = lengths_[ids[i]];
-        bytes += length != Token::is_long ? length : Place(tokens_[ids[i]].bytes).length;
+        bytes += length != Token::is_long ? length : LongToken::load(tokens_[ids[i]].bytes).length;
     }
     return {bytes, ids.size()};
 }
@@ -56,7 +57,7 @@ void Decoder::write(std::span<const std::uint32_t> ids, std::span<char> text) co
     for (const std::uint32_t id : ids) {
         const Token& token = tokens_[id];
         if (token.length != Token::is_long) [[likely]] {
-            // All of it where there is room, whatever its length: the rest is overwritten by the next.
+            // A constant size where there is room: the next token overwrites the excess.
             if (end - out >= static_cast<std::ptrdiff_t>(sizeof token)) [[likely]] {
                 std::memcpy(out, &token, sizeof token);
             } else {
@@ -64,9 +65,9 @@ void Decoder::write(std::span<const std::uint32_t> ids, std::span<char> text) co
             }
             out += token.length;
         } else {
-            const Place place(token.bytes);
-            std::memcpy(out, long_bytes_.data() + place.begin, place.length);
-            out += place.length;
+            const LongToken long_token = LongToken::load(token.bytes);
+            std::memcpy(out, long_bytes_.data() + long_token.begin, long_token.length);
+            out += long_token.length;
         }
     }
 }

@@ -1,4 +1,4 @@
-// Many texts on many threads, whatever encodes one of them.
+// Many texts on many threads, for any encoder.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -16,18 +17,28 @@
 
 namespace prunedbpe {
 
+/// Documents as texts.
+inline std::vector<UnicodeText> as_texts(std::string_view text, std::span<const DocumentSpan> documents) {
+    std::vector<UnicodeText> texts;
+    texts.reserve(documents.size());
+    for (const auto& [begin, end] : documents) {
+        texts.push_back(UnicodeText::utf8({text.data() + begin, static_cast<std::size_t>(end - begin)}));
+    }
+    return texts;
+}
+
 /// Encodes texts on `threads` threads (0: one per core), results in order. `append(i, workspace, ids)` appends the ids of
-/// text i; every thread has a workspace of its own.
+/// text i; every thread has its own workspace.
 template <class Space, class Append>
 EncodedBatch encode_texts(std::span<const UnicodeText> texts, unsigned threads, WorkspacePool<Space>& workspaces,
                           Append&& append) {
-    // A thread costs about as much as encoding 20 KB.
+    // Starting a thread costs about as much as encoding 20 KB.
     const std::size_t length = std::accumulate(texts.begin(), texts.end(), std::size_t{0},
                                                [](std::size_t sum, const UnicodeText& t) { return sum + t.length; });
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
     WorkerTeam team(static_cast<unsigned>(std::min<std::size_t>(threads, length / 20'000 + 1)));
-    // Texts differ in length, so workers take the next few whenever they are free; each keeps its ids
-    // in one buffer and notes which texts they belong to.
+    // Texts differ in length, so a free worker takes the next few. Each worker collects its ids in one buffer and
+    // records which texts they belong to.
     struct Piece {
         std::size_t text;
         std::size_t begin;

@@ -1,13 +1,13 @@
-// Encoding by rank: how a new chunk is split, and the calls that lead there. Hiding tokens costs nothing: what is kept of a
-// chunk are its visible ids.
+// Encoding by rank. Hiding tokens costs nothing: the cache holds visible ids.
 #include <stdexcept>
 
 #include "merges/merge_chunk.hpp"
 #include "prunedbpe/tokenizer.hpp"
+#include "prunedbpe/vocabulary.hpp"
 #include "tokenizer/backtracking.hpp"
 #include "tokenizer/encode_texts.hpp"
 #include "tokenizer/expansions.hpp"
-#include "tokenizer/simd/lane_merger.hpp"
+#include "tokenizer/simd/short_merger.hpp"
 #include "tokenizer/workspace.hpp"
 
 namespace prunedbpe {
@@ -30,8 +30,8 @@ struct Encoder::Parts {
     Parts(std::span<const Merge> merges, const IdListsView& lists, NextChunk scanner)
         : lookup(merges),
           expansions(lists.ids, lists.offsets),
-          backtracker(lookup, merges, expansions),
-          lane_merger(merges, expansions),
+          backtracker(lookup, merges, spell(merges), expansions),
+          short_merger(merges, expansions),
           next(scanner),
           append_text(find_loop(scanner)) {}
 
@@ -40,7 +40,7 @@ struct Encoder::Parts {
         Backtracker::Scratch& scratch;
 
         void append_short(const ShortChunkCache::Key& key, std::string_view chunk, IdBuffer& ids) const {
-            if (const std::uint32_t* const id_end = parts.lane_merger.encode(key, ids.room(LaneMerger::room))) {
+            if (const std::uint32_t* const id_end = parts.short_merger.encode(key, ids.room(ShortMerger::room))) {
                 ids.advance_to(id_end);
             } else {
                 append(chunk, ids);
@@ -68,7 +68,7 @@ struct Encoder::Parts {
 
     void encode(const UnicodeText& unicode, const Dropout& dropout, RankWorkspace& work, IdBuffer& ids) const {
         const std::string_view text = to_utf8(unicode, work.utf8);
-        static_cast<void>(ids.room(text.size() / 2 + 16));  // more tokens than plain text has
+        static_cast<void>(ids.room(text.size() / 2 + 16));  // plain text has fewer tokens than that
         if (dropout.probability == 0) {
             append_text(loop(text, work, ids));
             return;
@@ -82,7 +82,7 @@ struct Encoder::Parts {
     MergeLookup lookup;
     Expansions expansions;
     Backtracker backtracker;
-    LaneMerger lane_merger;
+    ShortMerger short_merger;
     NextChunk next;
     AppendText append_text;
     mutable WorkspacePool<RankWorkspace> workspaces;
@@ -124,6 +124,11 @@ EncodedBatch Encoder::encode_batch(std::span<const UnicodeText> texts, const Dro
     return encode_texts(texts, threads, parts_->workspaces, [&](std::size_t i, RankWorkspace& work, IdBuffer& ids) {
         parts_->encode(texts[i], {dropout.probability, dropout.seed + i}, work, ids);
     });
+}
+
+EncodedBatch Encoder::encode_documents(std::string_view text, std::span<const DocumentSpan> documents,
+                                       unsigned threads) const {
+    return encode_batch(as_texts(text, documents), {}, threads);
 }
 
 }  // namespace prunedbpe

@@ -7,7 +7,7 @@ namespace prunedbpe {
 namespace {
 
 constexpr std::uint32_t empty_slot = 0xFFFFFFFF;
-constexpr unsigned most_bits = 12;  // of a row's slots, on each side
+constexpr unsigned most_bits = 12;  // log2 of a row's slots on each side
 
 }  // namespace
 
@@ -15,7 +15,7 @@ MergeRows::MergeRows(std::span<const Merge> merges) {
     const std::size_t tokens = byte_count + merges.size();
     if (tokens >= none) return;
 
-    // 1. Whose row each merge belongs to. A token beside its equal may have either of them made last.
+    // 1. Group the merges by row. If both parts are the same token, either may be made last.
     const auto for_each_member = [&](auto&& use) {
         for (std::uint32_t rank = byte_count; rank < tokens; ++rank) {
             const std::uint32_t left = raw(merges[rank - byte_count].left), right = raw(merges[rank - byte_count].right);
@@ -31,8 +31,8 @@ MergeRows::MergeRows(std::span<const Merge> merges) {
     std::vector<std::uint32_t> fill(starts.begin(), starts.end() - 1);
     for_each_member([&](std::uint32_t token, const Member& member) { members[fill[token]++] = member; });
 
-    // 2. The rows, in the order of ranks: the tokens that most chunks meet come to stand close together. Those without
-    // a merge share an empty one.
+    // 2. Lay out the rows by rank, so that those of frequent tokens are close together. Tokens without a merge share an
+    // empty row.
     slots_.assign(4, empty_slot);
     rows_.assign(tokens, {0, 31});
     std::vector<std::uint32_t> taken;
@@ -41,7 +41,7 @@ MergeRows::MergeRows(std::span<const Merge> merges) {
         if (!row.empty() && !add_row(token, row, taken)) return;
     }
 
-    // 3. Merges of bytes are asked for before there is a token that was made last.
+    // 3. Merges of two bytes have a table of their own: a chunk starts with them.
     of_bytes_.assign(byte_count * byte_count, none);
     for (std::uint32_t rank = byte_count; rank < tokens; ++rank) {
         const std::uint32_t left = raw(merges[rank - byte_count].left), right = raw(merges[rank - byte_count].right);
@@ -50,11 +50,11 @@ MergeRows::MergeRows(std::span<const Merge> merges) {
     are_complete_ = true;
 }
 
-/// Tries factors until all members of the row come to different slots, with more slots after some tries in vain.
+/// Tries random factors until all members have different slots; doubles the slots after 32 failures.
 bool MergeRows::add_row(std::uint32_t token, std::span<const Member> members, std::vector<std::uint32_t>& taken) {
     constexpr int tries = 32;
     std::uint64_t state = 0x9E3779B97F4A7C15 + token;
-    // A random factor keeps n members apart with probability exp(-n^2 / (4 * 2^bits)).
+    // A random factor separates n members with probability exp(-n^2 / (4 * 2^bits)).
     const std::size_t wanted = members.size() * members.size() / 8;
     for (unsigned bits = std::max(1u, static_cast<unsigned>(std::bit_width(wanted))); bits <= most_bits; ++bits) {
         for (int i = 0; i < tries; ++i) {
@@ -62,7 +62,7 @@ bool MergeRows::add_row(std::uint32_t token, std::span<const Member> members, st
             const std::uint32_t factor = (static_cast<std::uint32_t>(state >> 32) & ~31u) | (32 - bits);
             taken.assign(std::size_t{2} << bits, empty_slot);
             const bool are_apart = std::all_of(members.begin(), members.end(), [&](const Member& member) {
-                std::uint32_t& slot = taken[place(factor, member.partner, member.side)];
+                std::uint32_t& slot = taken[slot_of(factor, member.partner, member.side)];
                 const bool is_free = slot == empty_slot;
                 slot = member.rank << 16 | member.partner;
                 return is_free;

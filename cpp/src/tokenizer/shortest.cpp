@@ -3,6 +3,7 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "tokenizer/double_array.hpp"
 #include "tokenizer/encode_texts.hpp"
 #include "tokenizer/workspace.hpp"
 #include "util/worker_team.hpp"
@@ -10,21 +11,20 @@
 namespace prunedbpe {
 namespace {
 
-/// Chunks a worker takes at a time: chunks differ in length, and a counter shared by all is cheap
-/// at that pace.
+/// Chunks a worker takes at a time: few enough to balance the load, enough to make the shared counter cheap.
 constexpr std::size_t chunks_at_once = 4096;
 
 /// Working memory of one thread, kept between chunks.
 struct Scratch {
-    std::vector<std::uint32_t> fewest;  // D
-    std::vector<std::uint32_t> ends;    // where the first token of the best answer from here ends
-    std::vector<std::uint32_t> states;  // and its state in the double array
+    std::vector<std::uint32_t> fewest;   ///< D, by position
+    std::vector<std::uint32_t> ends;     ///< by position: where the first token of the best answer ends
+    std::vector<std::uint32_t> strings;  ///< and which string it is
 
     void make_room(std::size_t length) {
         if (fewest.size() > length) return;
         fewest.resize(length + 1);
         ends.resize(length);
-        states.resize(length);
+        strings.resize(length);
     }
 };
 
@@ -45,22 +45,21 @@ std::uint32_t find_length(const DoubleArray& strings, std::string_view chunk, Sc
     std::uint32_t* const fewest = scratch.fewest.data();
     fewest[n] = 0;
     for (std::size_t begin = n; begin-- > 0;) {
-        std::uint32_t state = strings.child(DoubleArray::root, static_cast<unsigned char>(chunk[begin]));
+        DoubleArray::Node node = strings.first(static_cast<unsigned char>(chunk[begin]));
         std::uint32_t best = fewest[begin + 1];
-        for (std::size_t end = begin + 1; end < n;) {
-            state = strings.child(state, static_cast<unsigned char>(chunk[end]));
-            if (state == DoubleArray::nowhere) break;
+        for (std::size_t end = begin + 1; end < n && strings.step(node, static_cast<unsigned char>(chunk[end]));) {
             ++end;
-            if (strings.is_string(state) && fewest[end] < best) best = fewest[end];
+            if (node.is_string() && fewest[end] < best) best = fewest[end];
         }
         fewest[begin] = best + 1;
     }
     return fewest[0];
 }
 
-/// How a new chunk is split.
+/// Encodes a new chunk.
 struct Split {
     const DoubleArray& strings;
+    std::span<const std::uint32_t> string_ids;
     Scratch& scratch;
 
     void append_short(const ShortChunkCache::Key&, std::string_view chunk, IdBuffer& ids) const { append(chunk, ids); }
@@ -71,26 +70,24 @@ struct Split {
         std::uint32_t* const fewest = scratch.fewest.data();
         fewest[n] = 0;
         for (std::size_t begin = n; begin-- > 0;) {
-            std::uint32_t state = strings.child(DoubleArray::root, static_cast<unsigned char>(chunk[begin]));
-            std::uint32_t best = fewest[begin + 1], best_state = state;
+            DoubleArray::Node node = strings.first(static_cast<unsigned char>(chunk[begin]));
+            std::uint32_t best = fewest[begin + 1], best_string = node.longest();
             std::size_t best_end = begin + 1;
-            for (std::size_t end = begin + 1; end < n;) {
-                state = strings.child(state, static_cast<unsigned char>(chunk[end]));
-                if (state == DoubleArray::nowhere) break;
+            for (std::size_t end = begin + 1; end < n && strings.step(node, static_cast<unsigned char>(chunk[end]));) {
                 ++end;
-                // Ends only grow, so "not worse" lets the longest of equals win: the tie rule.
-                if (strings.is_string(state) && fewest[end] <= best) {
+                // Ends only grow, so "not worse" picks the longest of equals: the tie rule.
+                if (node.is_string() && fewest[end] <= best) {
                     best = fewest[end];
                     best_end = end;
-                    best_state = state;
+                    best_string = node.longest();
                 }
             }
             fewest[begin] = best + 1;
             scratch.ends[begin] = static_cast<std::uint32_t>(best_end);
-            scratch.states[begin] = best_state;
+            scratch.strings[begin] = best_string;
         }
         std::uint32_t* out = ids.room(fewest[0]);
-        for (std::size_t at = 0; at < n; at = scratch.ends[at]) *out++ = strings.value(scratch.states[at]);
+        for (std::size_t at = 0; at < n; at = scratch.ends[at]) *out++ = string_ids[scratch.strings[at]];
         ids.advance_to(out);
     }
 };
@@ -101,7 +98,7 @@ struct ShortestEncoder::Parts {
     using Loan = WorkspacePool<ShortestWorkspace>::Loan;
 
     ChunkLoop<Split> loop(std::string_view text, ShortestWorkspace& work, IdBuffer& ids) const {
-        return {work.known, Split{strings, work.scratch}, text, ids};
+        return {work.known, Split{strings, string_ids, work.scratch}, text, ids};
     }
 
     void encode(const UnicodeText& unicode, ShortestWorkspace& work, IdBuffer& ids) const {
@@ -110,21 +107,16 @@ struct ShortestEncoder::Parts {
     }
 
     DoubleArray strings;
+    std::vector<std::uint32_t> string_ids;
     NextChunk next;
     WorkspacePool<ShortestWorkspace> workspaces{};
 };
 
 ShortestEncoder::ShortestEncoder(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
                                  std::span<const std::uint32_t> ids, NextChunk next) {
+    if (offsets.size() != ids.size() + 1) throw std::invalid_argument("one id is needed for every string");
     check_ids(ids);
-    parts_.reset(new Parts{DoubleArray(bytes, offsets, ids), next});
-    const DoubleArray& strings = parts_->strings;
-    for (unsigned byte = 0; byte < byte_count; ++byte) {
-        const std::uint32_t state = strings.child(DoubleArray::root, static_cast<unsigned char>(byte));
-        if (state == DoubleArray::nowhere || !strings.is_string(state)) {
-            throw std::invalid_argument("byte " + std::to_string(byte) + " is not among the visible strings");
-        }
-    }
+    parts_.reset(new Parts{DoubleArray(bytes, offsets), {ids.begin(), ids.end()}, next});
 }
 
 ShortestEncoder::~ShortestEncoder() = default;
@@ -142,6 +134,11 @@ void ShortestEncoder::encode_chunks(std::string_view text, std::span<const std::
 EncodedBatch ShortestEncoder::encode_batch(std::span<const UnicodeText> texts, unsigned threads) const {
     return encode_texts(texts, threads, parts_->workspaces,
                         [&](std::size_t i, ShortestWorkspace& work, IdBuffer& ids) { parts_->encode(texts[i], work, ids); });
+}
+
+EncodedBatch ShortestEncoder::encode_documents(std::string_view text, std::span<const DocumentSpan> documents,
+                                               unsigned threads) const {
+    return encode_batch(as_texts(text, documents), threads);
 }
 
 std::vector<std::uint32_t> ShortestEncoder::chunk_lengths(const ChunkCountsView& counts, unsigned threads) const {

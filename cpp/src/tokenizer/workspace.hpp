@@ -1,4 +1,4 @@
-// What an encoding call writes while it works, lent out by an encoder and kept for the next call.
+// Working memory of an encoding call, borrowed from the encoder and kept for the next call.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@
 
 namespace prunedbpe {
 
-/// What every kind of encoder has of it. A kind adds its own.
+/// What both encoders need. Each derives its own.
 struct Workspace {
     KnownChunks known;
     std::string utf8;
 
-    /// A call with a huge text must not leave its memory behind.
+    /// Frees what a huge text has allocated.
     void forget_large() {
         if (is_large(utf8)) std::string().swap(utf8);
     }
@@ -29,8 +29,7 @@ protected:
     }
 };
 
-/// Workspaces nobody uses. At most as many as there are places stay; no locks, and a call takes one
-/// exchange to get its own and one to give it back.
+/// Idle workspaces, at most 16. Lock-free: a call costs one atomic exchange to take one and one to return it.
 template <class Space>
 class WorkspacePool {
 public:
@@ -39,7 +38,7 @@ public:
         explicit Loan(WorkspacePool& pool) : pool_(pool), space_(pool.take()) {}
         ~Loan() {
             space_->forget_large();
-            pool_.give_back(std::move(space_));
+            pool_.put_back(std::move(space_));
         }
         Loan(const Loan&) = delete;
         Loan& operator=(const Loan&) = delete;
@@ -54,29 +53,29 @@ public:
     WorkspacePool(const WorkspacePool&) = delete;
     WorkspacePool& operator=(const WorkspacePool&) = delete;
     ~WorkspacePool() {
-        for (auto& place : places_) delete place.load();
+        for (auto& slot : slots_) delete slot.load();
     }
 
 private:
     std::unique_ptr<Space> take() {
-        for (auto& place : places_) {
-            if (place.load(std::memory_order_relaxed) == nullptr) continue;
-            if (Space* found = place.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Space>(found);
+        for (auto& slot : slots_) {
+            if (slot.load(std::memory_order_relaxed) == nullptr) continue;
+            if (Space* found = slot.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Space>(found);
         }
         return std::make_unique<Space>();
     }
 
-    void give_back(std::unique_ptr<Space> space) {
-        for (auto& place : places_) {
+    void put_back(std::unique_ptr<Space> space) {
+        for (auto& slot : slots_) {
             Space* empty = nullptr;
-            if (place.compare_exchange_strong(empty, space.get(), std::memory_order_release, std::memory_order_relaxed)) {
+            if (slot.compare_exchange_strong(empty, space.get(), std::memory_order_release, std::memory_order_relaxed)) {
                 static_cast<void>(space.release());
                 return;
             }
         }
     }
 
-    std::array<std::atomic<Space*>, 16> places_{};
+    std::array<std::atomic<Space*>, 16> slots_{};
 };
 
 }  // namespace prunedbpe

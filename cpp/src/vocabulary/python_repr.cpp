@@ -14,7 +14,7 @@ void append_escape(std::string& line, char kind, std::uint32_t value, int digits
     for (int i = digits - 1; i >= 0; --i) line += "0123456789abcdef"[value >> 4 * i & 0xF];
 }
 
-/// A character below U+0080 inside of quotes; false for one that is printed as it is.
+/// Escapes a character below U+0080 inside quotes; false for one that needs no escape.
 bool append_special(std::string& line, char c, char quote) {
     if (c == quote || c == '\\') {
         line += '\\';

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "prunedbpe/visibility.hpp"
+#include "prunedbpe/vocabulary.hpp"
 
 namespace prunedbpe {
 

@@ -1,33 +1,29 @@
-#include "prunedbpe/vocabulary_files.hpp"
-
 #include <algorithm>
 #include <stdexcept>
 
-#include "prunedbpe/visibility.hpp"
-#include "tokenizer/expansions.hpp"
+#include "prunedbpe/vocabulary.hpp"
+#include "vocabulary/vocabulary_lines.hpp"
 
 namespace prunedbpe {
 namespace {
 
-/// The lines of one file, whose ids begin at `first_id`.
+/// The lines of one file.
 struct File {
     VocabularyLines lines;
-    std::size_t first_id;
+    std::size_t first_id;  ///< of its first line
 
     std::size_t size() const { return lines.ranks.size(); }
-    std::string_view token(std::size_t i) const {
-        const auto begin = static_cast<std::size_t>(lines.offsets[i]), end = static_cast<std::size_t>(lines.offsets[i + 1]);
-        return std::string_view(reinterpret_cast<const char*>(lines.bytes.data()), end).substr(begin);
-    }
+    std::string_view token(std::size_t i) const { return lines.tokens[i]; }
 };
 
-/// Reads both files into a vocabulary, one step after the other; a step is false where something is not as it should be.
+/// Turns both files into a vocabulary, step by step. A step returns false if the files are not as this library writes
+/// them.
 class Reader {
 public:
     Reader(File visible, File internal) : visible_(std::move(visible)), internal_(std::move(internal)) {}
 
     bool find_parts_of_files() {
-        // Bytes, then learned tokens, then special ones; the other file has learned tokens alone.
+        // Bytes, then learned tokens, then special ones; the internal file has only learned tokens.
         if (visible_.size() < byte_count) return false;
         for (std::size_t i = 0; i < byte_count; ++i) {
             const std::string_view token = visible_.token(i);
@@ -59,17 +55,17 @@ public:
         return true;
     }
 
-    /// Parts are made before their token, and spell it.
+    /// Checks that parts come before their token and spell it.
     bool find_merges() {
         for (std::uint32_t rank = byte_count; rank < id_of_rank_.size(); ++rank) {
             const std::uint32_t id = id_of_rank_[rank];
             const File& file = file_of(id);
-            // A negative one becomes larger than any.
+            // A negative id becomes too large.
             const auto left = static_cast<std::size_t>(file.lines.lefts[id - file.first_id]);
             const auto right = static_cast<std::size_t>(file.lines.rights[id - file.first_id]);
             if (left >= rank_of_id_.size() || right >= rank_of_id_.size()) return false;
             const std::uint32_t left_rank = rank_of_id_[left], right_rank = rank_of_id_[right];
-            if (left_rank >= rank || right_rank >= rank) return false;  // a special token has the highest of all
+            if (left_rank >= rank || right_rank >= rank) return false;  // a special token has no_rank
             const std::string_view token = token_of(id), first = token_of(left), second = token_of(right);
             if (token.size() != first.size() + second.size() || !token.starts_with(first) || !token.ends_with(second)) {
                 return false;
@@ -97,7 +93,7 @@ private:
     std::string_view token_of(std::size_t id) const { return file_of(id).token(id - file_of(id).first_id); }
 
     File visible_, internal_;
-    std::size_t learned_end_ = 0;  // of the visible file
+    std::size_t learned_end_ = 0;  ///< line after the last learned token of the visible file
     std::vector<std::uint32_t> rank_of_id_, id_of_rank_;
     VocabularyFiles result_;
 };
@@ -121,11 +117,11 @@ WrittenVocabulary write_vocabulary(std::span<const Merge> merges, std::span<cons
         throw std::invalid_argument("visibility must be given for every rank");
     }
     if (find_late_part(merges)) throw std::invalid_argument("a part is not made before its token");
-    const TokenStrings strings(merges);
+    const TokenStrings strings = spell(merges);
     const std::vector<std::uint32_t> ids = assign_token_ids(visible, special_tokens.size());
     WrittenVocabulary files;
-    files.visible_file.reserve(visible.size() * 40 + strings.bytes().size());
-    // Ids follow ranks in either file, so one pass writes both in their order.
+    files.visible_file.reserve(visible.size() * 40 + strings.bytes.size());
+    // Ids follow ranks in either file, so one pass writes both in order.
     for (std::uint32_t rank = 0; rank < visible.size(); ++rank) {
         VocabularyLine line{ids[rank], -1, -1, strings[rank], -1};
         if (rank >= byte_count) {
@@ -141,13 +137,6 @@ WrittenVocabulary write_vocabulary(std::span<const Merge> merges, std::span<cons
         append_vocabulary_line(files.visible_file, {id++, -1, -1, token, -1}, is_printable);
     }
     return files;
-}
-
-std::optional<std::size_t> find_late_part(std::span<const Merge> merges) {
-    for (std::size_t i = 0; i < merges.size(); ++i) {
-        if (has_late_part(merges[i], i)) return i;
-    }
-    return std::nullopt;
 }
 
 }  // namespace prunedbpe

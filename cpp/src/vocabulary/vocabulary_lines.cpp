@@ -1,17 +1,16 @@
-#include "prunedbpe/vocabulary_lines.hpp"
+#include "vocabulary/vocabulary_lines.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "prunedbpe/corpus.hpp"
-#include "tokenizer/expansions.hpp"
 #include "vocabulary/python_repr.hpp"
 
 namespace prunedbpe {
 namespace {
 
-/// Takes one piece after the other from the front of a line; false where it is not there.
+/// Reads a line piece by piece; false if the piece is not there.
 class LineReader {
 public:
     explicit LineReader(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
@@ -35,7 +34,7 @@ public:
         return true;
     }
 
-    /// Python's repr of a str or of bytes, never empty; appends what it stands for.
+    /// Python's repr of a str or of bytes that are not empty; appends the bytes.
     bool quoted(std::vector<std::uint8_t>& bytes) {
         const std::size_t before = bytes.size();
         const bool is_bytes = literal("b");
@@ -56,7 +55,7 @@ public:
     }
 
 private:
-    /// What follows a backslash, of those that repr writes.
+    /// The rest of an escape after its backslash; accepts only those that repr writes.
     bool escape(bool is_bytes, std::vector<std::uint8_t>& bytes) {
         if (at_ == end_) return false;
         const char c = *at_++;
@@ -74,7 +73,7 @@ private:
         }
     }
 
-    /// A character by its hexadecimal digits, as UTF-8; in bytes, a byte.
+    /// A character given in hexadecimal, as UTF-8; in bytes, a byte.
     bool character(int digits, bool is_byte, std::vector<std::uint8_t>& bytes) {
         if (end_ - at_ < digits) return false;
         std::uint32_t value = 0;
@@ -114,15 +113,15 @@ private:
 std::optional<VocabularyLines> read_vocabulary_lines(std::string_view text, std::int64_t first_id) {
     if (find_invalid_utf8(text) != -1) return std::nullopt;
     VocabularyLines lines;
-    lines.bytes.reserve(text.size() / 3);
-    lines.offsets.push_back(0);
+    lines.tokens.bytes.reserve(text.size() / 3);
+    lines.tokens.offsets.push_back(0);
     while (!text.empty()) {
         const std::size_t newline = text.find('\n');
         LineReader reader(text.substr(0, newline));
         text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
         std::int64_t id, left, right, rank;
         if (!reader.number(id) || !reader.literal("\t(") || !reader.number(left) || !reader.literal(", ") ||
-            !reader.number(right) || !reader.literal(")\t") || !reader.quoted(lines.bytes) || !reader.literal("\t") ||
+            !reader.number(right) || !reader.literal(")\t") || !reader.quoted(lines.tokens.bytes) || !reader.literal("\t") ||
             !reader.number(rank) || !reader.at_end()) {
             return std::nullopt;
         }
@@ -131,13 +130,13 @@ std::optional<VocabularyLines> read_vocabulary_lines(std::string_view text, std:
         lines.lefts.push_back(left);
         lines.rights.push_back(right);
         lines.ranks.push_back(rank);
-        lines.offsets.push_back(static_cast<std::int64_t>(lines.bytes.size()));
+        lines.tokens.offsets.push_back(static_cast<std::int64_t>(lines.tokens.bytes.size()));
     }
     return lines;
 }
 
 void append_vocabulary_line(std::string& lines, const VocabularyLine& line, IsPrintable is_printable) {
-    // What stands before and behind the token is put together apart, for as few additions as may be.
+    // Collects what comes before and after the token, to append to the string only three times.
     char piece[80];
     char* at = piece;
     const auto add_number = [&](std::int64_t number) { at = std::to_chars(at, at + 20, number).ptr; };
@@ -155,11 +154,6 @@ void append_vocabulary_line(std::string& lines, const VocabularyLine& line, IsPr
     add_number(line.rank);
     add("\n");
     append_piece();
-}
-
-Spelled spell(std::span<const Merge> merges) {
-    const TokenStrings strings(merges);
-    return {{strings.bytes().begin(), strings.bytes().end()}, {strings.offsets().begin(), strings.offsets().end()}};
 }
 
 }  // namespace prunedbpe

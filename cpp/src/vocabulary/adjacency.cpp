@@ -1,4 +1,4 @@
-#include "tokenizer/adjacency.hpp"
+#include "vocabulary/adjacency.hpp"
 
 namespace prunedbpe {
 
@@ -11,11 +11,11 @@ std::vector<Signature> make_signatures(std::span<const Merge> merges) {
     }
     const auto end_bit = [](std::uint32_t rank) { return 1u << (hash_key(rank) >> 59); };
     const auto start_bit = [&](std::uint32_t rank) {
-        // What begins inside a character is one class: it meets no token that begins with a character.
+        // Tokens that start inside a character share a bit that tokens starting with a character never get.
         const bool is_inside = (first_byte[rank] & 0xC0) == 0x80;
         return 1u << (is_inside ? 31 : (hash_key(rank) >> 32) % 31);
     };
-    // In rank order: when a token is made, what its parts were joined to so far came before it.
+    // In rank order: what a part has joined so far came before the token that is being made.
     std::vector<std::uint32_t> joined_right(signatures.size()), joined_left(signatures.size());
     for (std::uint32_t rank = 0; rank < signatures.size(); ++rank) {
         Signature& made = signatures[rank];
@@ -25,7 +25,7 @@ std::vector<Signature> make_signatures(std::span<const Merge> merges) {
         const std::uint32_t left = raw(merge_of(rank).left), right = raw(merge_of(rank).right);
         made.ends |= signatures[right].ends;
         made.starts |= signatures[left].starts;
-        // To the left of an equal merge the crossing one is first, so for beginnings it counts itself.
+        // Of equal merges the leftmost is first, so at the start the crossing merge itself counts.
         joined_left[right] |= end_bit(left);
         made.follows = signatures[right].follows | joined_right[right];
         made.precedes = signatures[left].precedes | joined_left[left];
@@ -38,16 +38,15 @@ std::vector<Signature> make_signatures(std::span<const Merge> merges) {
     return signatures;
 }
 
-/// Takes back, from the last to the first, the merges that made the two tokens, looking only at what
-/// touches the boundary. At each moment a merge across the boundary must not have come before the one
-/// taken back: neither a lower rank nor, to the left of an equal rank, the same.
+/// Undoes the merges that made the two tokens, last one first, watching only the parts at the boundary. A merge across the
+/// boundary must never come before the one undone: it must not have a lower rank, nor the same rank further left.
 bool Adjacency::allows(std::uint32_t left, std::uint32_t right, std::uint32_t limit) const {
-    while (true) {  // merges of the past have ranks below the limit
+    while (true) {  // the merges not undone yet have ranks below the limit
         const std::uint32_t across = lookup_.find(left, right);
         if (across < limit) return false;
         if ((left | right) < byte_count) return true;
-        // The higher rank was made last. Of two equal ones it was the right: merging goes from the left. Which one it
-        // is cannot be guessed, so both ways are prepared and one is chosen.
+        // The higher rank was made last; of equal ones the right, since merging goes from the left. Which one it is
+        // cannot be predicted, so both results are computed and one is selected.
         const bool is_left = left > right;
         const std::uint32_t left_inside = raw(lookup_.parts(left).right), right_inside = raw(lookup_.parts(right).left);
         limit = is_left ? left : right + 1;

@@ -1,6 +1,5 @@
-#include <string_view>
-
 #include "prunedbpe/pretokenizers.hpp"
+
 #include "pretokenizers/scanners.hpp"
 #include "pretokenizers/unicode_tables.hpp"
 
@@ -23,6 +22,12 @@ std::vector<std::uint16_t> code_point_flags() {
         flags[i] = block_flags[static_cast<std::size_t>(block_index[i >> 8]) << 8 | (i & 0xFF)];
     }
     return flags;
+}
+
+std::vector<std::int64_t> find_chunk_ends(NextChunk next, std::string_view text) {
+    std::vector<std::int64_t> ends;
+    for_each_chunk(next, text, [&](std::string_view chunk) { ends.push_back(chunk.data() + chunk.size() - text.data()); });
+    return ends;
 }
 
 }  // namespace prunedbpe

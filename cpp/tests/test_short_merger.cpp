@@ -3,14 +3,13 @@
 
 #include "check.hpp"
 #include "corpora.hpp"
-#include "tokenizer/simd/lane_merger.hpp"
-#include "util/processor.hpp"
+#include "tokenizer/simd/short_merger.hpp"
 
 using namespace prunedbpe;
 
 namespace {
 
-/// Every rank stands for itself, or, if it is in `hidden`, for twice the id after all ranks.
+/// A visible rank stands for itself, a hidden one for two ids after all ranks.
 struct Ids {
     std::vector<std::uint32_t> ids;
     std::vector<std::int64_t> offsets{0};
@@ -28,53 +27,51 @@ struct Ids {
     }
 };
 
-bool is_usable_here() {
-#ifdef PRUNEDBPE_AVX2
-    return has_avx2();
-#else
-    return false;
-#endif
+std::vector<simd::Level> levels() {
+    if (simd::best_level() == simd::Level::portable) return {simd::Level::portable};
+    return {simd::Level::portable, simd::Level::avx2};
 }
 
-LaneMerger::Key key_of(const std::string& chunk) {
-    return LaneMerger::Key::of(chunk.data(), chunk.size(), chunk.data() + chunk.size());
+ShortMerger::Key key_of(const std::string& chunk) {
+    return ShortMerger::Key::of(chunk.data(), chunk.size(), chunk.data() + chunk.size());
 }
 
 }  // namespace
 
-CASE("merging in lanes: against the definition, every length, internal tokens") {
-    if (!is_usable_here()) return;
+CASE("short merger: portable and AVX2 against the definition, every length, internal tokens") {
     check::Random random(60);
-    for (int round = 0; round < 2000; ++round) {
+    for (int round = 0; round < 1000; ++round) {
         const std::vector<Merge> merges = plain::learn(plain::random_corpus(random), random.below(40)).merges;
         std::vector<bool> hidden;
         for (std::size_t i = 0; i < merges.size(); ++i) hidden.push_back(random.below(4) == 0);
         const Ids ids(byte_count + merges.size(), round % 2 == 0 ? hidden : std::vector<bool>(merges.size()));
         const Expansions expansions(ids.ids, ids.offsets);
-        const LaneMerger merger(merges, expansions);
-        for (std::size_t longest = 1; longest <= LaneMerger::Key::capacity; ++longest) {
-            for (const char* alphabet : {"a", "ab", "abcdefghijklmnop"}) {
-                const std::string chunk = random.word(alphabet, longest);
-                std::uint32_t out[2 * LaneMerger::room];
-                std::uint32_t* const end = merger.encode(key_of(chunk), out);
-                CHECK(end != nullptr);
-                CHECK_EQUAL(std::vector<std::uint32_t>(out, end), ids.of(plain::merge(merges, chunk)));
+        for (const simd::Level level : levels()) {
+            const ShortMerger merger(merges, expansions, level);
+            for (std::size_t longest = 1; longest <= ShortMerger::Key::capacity; ++longest) {
+                for (const char* alphabet : {"a", "ab", "abcdefghijklmnop"}) {
+                    const std::string chunk = random.word(alphabet, longest);
+                    std::uint32_t out[2 * ShortMerger::room];
+                    std::uint32_t* const end = merger.encode(key_of(chunk), out);
+                    CHECK(end != nullptr);
+                    CHECK_EQUAL(std::vector<std::uint32_t>(out, end), ids.of(plain::merge(merges, chunk)));
+                }
             }
         }
     }
 }
 
-CASE("merging in lanes: chunks of other scripts and vocabularies of other sizes are left to backtracking") {
+CASE("short merger: leaves other scripts and large vocabularies to backtracking") {
     const auto encode = [](const std::vector<Merge>& merges, const std::string& chunk) {
         const Ids ids(byte_count + merges.size(), std::vector<bool>(merges.size()));
         const Expansions expansions(ids.ids, ids.offsets);
-        std::uint32_t out[LaneMerger::room];
-        const std::uint32_t* const end = LaneMerger(merges, expansions).encode(key_of(chunk), out);
+        std::uint32_t out[ShortMerger::room];
+        const std::uint32_t* const end = ShortMerger(merges, expansions).encode(key_of(chunk), out);
         return end != nullptr ? end - out : 0;
     };
     const std::vector<Merge> few{{Rank{'a'}, Rank{'b'}}};
-    CHECK_EQUAL(encode(few, "abc"), is_usable_here() ? 2 : 0);
-    CHECK_EQUAL(encode(few, "ab\xC3\xA9"), is_usable_here() ? 3 : 0);
+    CHECK_EQUAL(encode(few, "abc"), 2);
+    CHECK_EQUAL(encode(few, "ab\xC3\xA9"), 3);
     CHECK_EQUAL(encode(few, "a\xE4\xB8\xAD"), 0);
     std::vector<Merge> many;  // a chain: a, aa, aaa, ...
     while (many.size() + byte_count < MergeRows::none) {
@@ -82,10 +79,10 @@ CASE("merging in lanes: chunks of other scripts and vocabularies of other sizes 
     }
     CHECK_EQUAL(encode(many, "aaa"), 0);
     many.pop_back();
-    CHECK_EQUAL(encode(many, "aaa"), is_usable_here() ? 1 : 0);
+    CHECK_EQUAL(encode(many, "aaa"), 1);
 }
 
-CASE("rows of merges: every merge is found from its later part, and no other pair") {
+CASE("merge rows: find every merge from its later part, and no other pair") {
     check::Random random(61);
     std::vector<Merge> merges;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> expected;
@@ -104,20 +101,20 @@ CASE("rows of merges: every merge is found from its later part, and no other pai
             CHECK_EQUAL(rows.find_bytes(bytes), rank);
             return;
         }
-        if (left <= right) CHECK_EQUAL(rows.find_before(rows.row(right), left), rank);
-        if (right <= left) CHECK_EQUAL(rows.find_behind(rows.row(left), right), rank);
+        if (left <= right) CHECK_EQUAL(rows.find_left(rows.row(right), left), rank);
+        if (right <= left) CHECK_EQUAL(rows.find_right(rows.row(left), right), rank);
     };
     for (const auto& [pair, rank] : expected) check(pair.first, pair.second);
     for (int i = 0; i < 100000; ++i) {
         check(static_cast<std::uint32_t>(random.below(6256)), static_cast<std::uint32_t>(random.below(6256)));
     }
     for (std::uint32_t rank = 0; rank < 6256; ++rank) {
-        CHECK_EQUAL(rows.find_before(rows.row(rank), MergeRows::none), MergeRows::none);
-        CHECK_EQUAL(rows.find_behind(rows.row(rank), MergeRows::none), MergeRows::none);
+        CHECK_EQUAL(rows.find_left(rows.row(rank), MergeRows::none), MergeRows::none);
+        CHECK_EQUAL(rows.find_right(rows.row(rank), MergeRows::none), MergeRows::none);
     }
 }
 
-CASE("rows of merges: a row that is too large for a table is told") {
+CASE("merge rows: a row that is too large for a table makes them incomplete") {
     std::vector<Merge> merges;  // tokens of two zeros, three zeros, ...; then the last of them with all before it
     while (merges.size() < 2000) {
         merges.push_back({Rank{merges.empty() ? 0 : byte_count + static_cast<std::uint32_t>(merges.size()) - 1}, Rank{0}});

@@ -1,26 +1,26 @@
-// Text of two bytes a character to UTF-8, eight characters at a time.
+// Text of two bytes per character to UTF-8, eight characters at a time.
 #pragma once
 
 #include <cstdint>
 
-#include "util/processor.hpp"
+#include "util/simd/level.hpp"
 
 #ifdef PRUNEDBPE_AVX2
 
-namespace prunedbpe {
+namespace prunedbpe::simd::avx2 {
 
-/// How the bytes of four characters, each of them at the beginning of four bytes, come to stand together. By eight bits:
-/// which of them have one byte, and which have at most two.
+/// Shuffles that pack four characters, each stored at the start of its own four bytes. The index has eight bits: the low
+/// four say which characters have one byte, the high four which have at most two.
 struct Compaction {
-    alignas(16) std::uint8_t places[256][16];
-    std::uint8_t lengths[256];
+    alignas(16) std::uint8_t shuffles[256][16];
+    std::uint8_t lengths[256];  ///< bytes of the four characters
 
-    constexpr Compaction() : places{}, lengths{} {
+    constexpr Compaction() : shuffles{}, lengths{} {
         for (unsigned bits = 0; bits < 256; ++bits) {
             std::uint8_t length = 0;
             for (unsigned i = 0; i < 4; ++i) {
                 const unsigned bytes = bits >> i & 1 ? 1 : bits >> (i + 4) & 1 ? 2 : 3;
-                for (unsigned j = 0; j < bytes; ++j) places[bits][length++] = static_cast<std::uint8_t>(4 * i + j);
+                for (unsigned j = 0; j < bytes; ++j) shuffles[bits][length++] = static_cast<std::uint8_t>(4 * i + j);
             }
             lengths[bits] = length;
         }
@@ -28,14 +28,14 @@ struct Compaction {
 };
 inline constexpr Compaction compaction;
 
-/// Sixteen bytes of which the first few are wanted.
+/// Stores sixteen bytes and advances by those that count.
 [[PRUNEDBPE_AVX2, gnu::always_inline]] inline void write_four(__m128i bytes, unsigned bits, char*& out) {
-    const __m128i places = _mm_load_si128(reinterpret_cast<const __m128i*>(compaction.places[bits]));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_shuffle_epi8(bytes, places));
+    const __m128i shuffle = _mm_load_si128(reinterpret_cast<const __m128i*>(compaction.shuffles[bits]));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_shuffle_epi8(bytes, shuffle));
     out += compaction.lengths[bits];
 }
 
-/// Each of eight characters as if it had one, two and three bytes, the first one lowest; then what it has.
+/// Encodes each character as if it had one, two and three bytes, the first one lowest, and keeps the right one.
 [[PRUNEDBPE_AVX2, gnu::always_inline]] inline void write_eight(__m128i characters, char*& out) {
     const __m256i one = _mm256_cvtepu16_epi32(characters);
     const __m256i last_six = _mm256_and_si256(one, _mm256_set1_epi32(0x3F));
@@ -54,17 +54,16 @@ inline constexpr Compaction compaction;
     write_four(_mm256_extracti128_si256(bytes, 1), ones >> 4 | (twos & 0xF0), out);
 }
 
-/// Where writing has come to. Handed over as a whole: what is behind a reference might be one of the bytes written, and
-/// would be stored and loaded again for every sixteen characters.
+/// How far writing came. Returned by value: a reference could alias the bytes written, and would be stored and loaded
+/// again for every block.
 struct Written {
     const std::uint16_t* at;
     char* out;
-    bool has_surrogate;  ///< then what was written is nothing
+    bool has_surrogate;  ///< if so, ignore what was written
 };
 
-/// Writes all but the last few of the characters [at, end) to `out`, where there must be room for three bytes each and
-/// sixteen more.
-[[PRUNEDBPE_AVX2]] inline Written write_utf8_by_eight(const std::uint16_t* at, const std::uint16_t* end, char* out) {
+/// Writes the characters of [at, end) except the last one to fifteen.
+[[PRUNEDBPE_AVX2]] inline Written write_utf8(const std::uint16_t* at, const std::uint16_t* end, char* out) {
     __m256i surrogates = _mm256_setzero_si256();
     for (; end - at >= 16; at += 16) {
         const __m256i units = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
@@ -82,6 +81,6 @@ struct Written {
     return {at, out, _mm256_testz_si256(surrogates, surrogates) == 0};
 }
 
-}  // namespace prunedbpe
+}  // namespace prunedbpe::simd::avx2
 
 #endif
