@@ -13,8 +13,10 @@ using prunedbpe::Learner;
 namespace {
 
 nb::tuple learned(const Learner& learner) {
-    return nb::make_tuple(to_view(std::vector(learner.merges())), to_array(std::vector(learner.frequencies())),
-                          to_array(std::vector(learner.applied())));
+    using Counts = OutputArray<const std::int64_t>;  // read-only, as everything a table of merges is made of
+    return nb::make_tuple(hand_over<OutputRows<const std::uint32_t>>(std::vector(learner.merges())),
+                          hand_over<Counts>(std::vector(learner.frequencies())),
+                          hand_over<Counts>(std::vector(learner.applied())));
 }
 
 }  // namespace

@@ -50,34 +50,32 @@ def find_wrong_row(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), 
     The first row of a table that makes no sense and the name of what is wrong with it, or None.
     """
 
-def count_bytes(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[memoryview, dict(dtype='int64', shape=(None,))]:
+def count_bytes(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """How often each of the 256 bytes occurs in the corpus."""
 
 class Learner:
     """Learns merges step by step; one owner."""
 
-    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)] | None, threads: int, split_from: int, share_always: bool, whole_below: int = 1048576) -> None: ...
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)] | None, threads: int, split_from: int | None = None) -> None: ...
 
     def advance(self, merge_count: int, seconds: float) -> int:
         """
-        Learn up to this many more merges, or for about so long; returns how many were learned.
+        Learn up to this many more merges, or for about this long; returns how many were learned.
         """
 
     @property
     def exhausted(self) -> bool:
-        """Whether no pair was left that occurs twice."""
+        """Whether learning has run out of pairs that occur twice."""
 
     def learned(self) -> tuple:
-        """The merges learned so far: pairs, frequencies, applied."""
+        """Copies of the merges learned so far: pairs, frequencies, applied."""
 
     @property
     def memory(self) -> int:
         """Bytes held by the learner's structures."""
 
 def find_wrong_merge(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], frequencies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], applied: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str] | None:
-    """
-    The first merge that makes no sense and the name of what is wrong with it, or None.
-    """
+    """The first invalid merge and the name of its invalid part, or None."""
 
 def replay(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """How often each merge is applied on a corpus."""
@@ -85,7 +83,7 @@ def replay(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order=
 def hide_cheapest(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], exposure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
     """Ranks of the tokens to hide, the cheapest first."""
 
-def assign_token_ids(visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], special_count: int) -> Annotated[memoryview, dict(dtype='uint32', shape=(None,))]:
+def assign_token_ids(visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], special_count: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
     """Token id of every rank."""
 
 def expand_internal(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], visible: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], token_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
@@ -207,7 +205,7 @@ def find_invalid_utf8(text: Buffer | numpy.typing.NDArray[numpy.uint8], threads:
 def split_lines(text: Buffer, threads: int = 1) -> memoryview:
     """Spans of the lines that are not empty, without their terminators."""
 
-def lay_out_documents(lengths: Iterable) -> Annotated[memoryview, dict(dtype='int64', shape=(None, 2))]:
+def lay_out_documents(lengths: Iterable) -> Annotated[NDArray[numpy.int64], dict(shape=(None, 2))]:
     """
     Spans of documents of these lengths laid end to end, without the empty ones.
     """
