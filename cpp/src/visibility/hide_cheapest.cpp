@@ -81,7 +81,7 @@ std::vector<std::uint32_t> hide_cheapest(std::span<const Merge> merges, std::spa
     if (exposure.size() != byte_count + merges.size() || price.size() != exposure.size()) {
         throw std::invalid_argument("exposure and price must have one value for each byte and each merge");
     }
-    if (count > merges.size()) throw std::invalid_argument("cannot hide more tokens than were learned");
+    if (count > merges.size()) throw std::invalid_argument("more tokens to hide than were learned");
     Hiding hiding(merges, exposure, price);
     std::vector<std::uint32_t> order(count);
     for (std::uint32_t& rank : order) rank = hiding.hide_next();

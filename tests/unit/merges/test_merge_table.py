@@ -138,7 +138,7 @@ def test_progress_and_steps_add_up():
 
 
 def test_a_table_stays_as_it_is_while_its_learner_goes_on():
-    # More merges than the learner's memory has room for at first: it moves, and the table does not.
+    # A table is a copy: the learner may grow, move or go.
     words = [
         bytes([97 + i % 26, 97 + i // 26 % 26, 97 + i // 676, 33 + i % 90]) for i in range(9000)
     ]
