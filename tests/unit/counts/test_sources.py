@@ -45,7 +45,7 @@ def test_a_file_is_a_source_a_folder_is_or_the_corpus_is(tmp_path):
     assert [name[-1] for name in found["folders"].names] == ["a", "b"]
     assert found["corpus"].names == ("<corpus>",)
     assert dict(found["folders"].tables[0].items()) == {b"x": 1, b" y": 1, b"z": 1}
-    with pytest.raises(SettingsError, match="sources='lines' is not known"):
+    with pytest.raises(SettingsError, match="sources='lines' is unknown"):
         count_by_source(folder, sources="lines")
 
 
