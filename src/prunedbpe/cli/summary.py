@@ -27,9 +27,11 @@ def corpus_facts(corpus: CorpusReport) -> list[tuple[str, str]]:
     facts = [
         ("documents", f"{corpus.documents:,}"),
         ("bytes", f"{corpus.bytes:,}"),
-        ("skipped documents", f"{corpus.skipped_documents:,}"),
+        (
+            "skipped documents",
+            ", first ".join([f"{corpus.skipped_documents:,}", *corpus.skipped[:1]]),
+        ),
     ]
-    facts += [("", place) for place in corpus.skipped]
     if corpus.replaced_documents:
         facts.append(("repaired documents", f"{corpus.replaced_documents:,}"))
     return facts

@@ -7,9 +7,9 @@ changes no shared state.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 import numpy as np
 
@@ -143,9 +143,7 @@ def _read_block(block: Block, file: CorpusFile, options: ReadOptions, threads: i
     return Piece(batch, block.disk_position, replace(report, replaced_documents=replaced))
 
 
-def _find_invalid(
-    data: ByteArray, spans: Int64Array, threads: int
-) -> tuple[list[int], list[int]]:
+def _find_invalid(data: ByteArray, spans: Int64Array, threads: int) -> tuple[list[int], list[int]]:
     """Find the lines that are not UTF-8: their rows in ``spans``, and the first fault in each.
 
     A line end is never part of a character, so each line is valid or not by itself.
@@ -189,13 +187,14 @@ def _skip_utf16(file: CorpusFile, options: ReadOptions) -> Piece:
 
 
 def _utf16_remedy(file: CorpusFile) -> str:
-    name, suffix = os.path.splitext(file.source)
-    unpack = ""
+    convert = "iconv -f UTF-16 -t UTF-8"
+    if file.is_stdin:
+        return f"pipe it through: {convert}"
+    name = PurePath(file.source)
     if file.compression:
-        unpack = "unpack it, then "
-        name, suffix = os.path.splitext(name)
-    # Another name: "a.txt > a.txt" would empty the file.
-    return f"{unpack}convert it: iconv -f UTF-16 -t UTF-8 {name}{suffix} > {name}-utf8{suffix}"
+        name = name.with_suffix("")
+    unpack = "unpack it, then " if file.compression else ""
+    return f"{unpack}convert it: {convert} {name} > {name.with_stem(name.stem + '-utf8')}"
 
 
 def _warn(file: CorpusFile, report: CorpusReport) -> None:

@@ -70,6 +70,20 @@ def test_very_many_files_are_put_together(tmp_path):
         assert len(by_part) == MOST_SOURCES and by_part.total == count(deep)
 
 
+def test_skipped_documents_are_reported_for_the_whole(tmp_path):
+    folder = write(tmp_path / "texts", {f"{i}.txt": f"a text {i}\n" for i in range(3)})
+    for name in ("0.txt", "2.txt"):
+        with (folder / name).open("ab") as file:
+            file.write(b"\xff\n")
+    by_source = count_by_source(folder)
+    assert by_source.total == count(folder)
+    assert by_source.total.corpus == count(folder).corpus
+    assert by_source.total.corpus.skipped_documents == 2
+    assert [table.corpus.documents for table in by_source.tables] == [1, 1, 1]
+    by_source.save(tmp_path / "kept")
+    assert SourceCounts.load(tmp_path / "kept").total.corpus == by_source.total.corpus
+
+
 def test_texts_are_one_source():
     by_source = count_by_source(Corpus.from_texts(["a b", "c"]))
     assert len(by_source) == 1 and by_source.total == count(Corpus.from_texts(["a b", "c"]))
