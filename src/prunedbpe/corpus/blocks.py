@@ -128,54 +128,25 @@ class TextStream:
 def text_blocks(stream: TextStream, part: FilePart, block_bytes: int) -> Iterator[Block]:
     """Read the lines that begin in a part of a file, or the whole file if its layout says so."""
     file = part.file
-    begin, end = 0, sys.maxsize
-    if part.begin > 0 or part.end < (file.size or 0):
-        begin = _line_start(stream, part.begin)
-        end = _line_start(stream, part.end) if part.end < (file.size or 0) else end
-        stream.seek(begin)
+    is_whole = file.layout is Layout.WHOLE
+    begin, end = _find_lines(stream, part)
     # Do not take a large block for a small file. One byte more than the file has shows its end.
-    first = block_bytes
-    if file.size is not None:
-        first = file.size - begin + 1 if file.compression is None else 8 * file.size
-    if file.layout is Layout.WHOLE:
-        block_bytes, cut = max(first, HEAD_BYTES), _never
-    else:
-        first, cut = min(first, block_bytes), _last_line_start
-    for data, offset in cut_stream(stream, begin, end, first, block_bytes, cut):
-        yield Block(data, offset, stream.disk_position)
-
-
-def cut_stream(
-    stream: TextStream,
-    begin: int,
-    end: int,
-    first: int,
-    block_bytes: int,
-    cut: Callable[[ByteArray], int],
-) -> Iterator[tuple[ByteArray, int]]:
-    """Cut the bytes ``[begin, end)`` of a stream into blocks.
-
-    Args:
-        stream: Positioned at ``begin``.
-        begin: Offset of the next byte.
-        end: Where to stop; the stream may end before.
-        first: Size of the first block.
-        block_bytes: Size of the others.
-        cut: Returns the length of the block at the start of some bytes; 0 asks for more bytes.
-
-    Yields:
-        Blocks with their offsets.
-    """
+    size = block_bytes
+    if file.compression:
+        size = min(8 * (file.size or 0) + 1, block_bytes)
+    elif file.size is not None:
+        rest = file.size - begin + 1
+        size = rest if is_whole else min(rest, block_bytes)
     held: ByteArray = np.empty(0, np.uint8)  # read, and not yet yielded
-    size = max(first, 1)
     while begin < end:
         room = make_room(min(max(size, 2 * len(held)), end - begin))
         room[: len(held)] = held
         filled = len(held) + stream.read_into(room[len(held) :])
         is_last = filled < len(room) or begin + filled == end
-        length = filled if is_last else cut(room)
+        # A whole file is never cut: its block grows up to the end of the file.
+        length = filled if is_last else 0 if is_whole else _last_line_end(room)
         if length:
-            yield room[:length], begin
+            yield Block(room[:length], begin, stream.disk_position)
         if is_last:
             return
         held = room[length:]
@@ -194,12 +165,18 @@ def count_lines_before(file: CorpusFile, offset: int) -> int:
     return lines
 
 
-def _never(data: ByteArray) -> int:
-    """Cut nowhere: a whole file is one block."""
-    return 0
+def _find_lines(stream: TextStream, part: FilePart) -> tuple[int, int]:
+    """Return where the lines of a part begin and end, with the stream at their beginning."""
+    size = part.file.size or 0
+    if part.is_start and part.end >= size:
+        return 0, sys.maxsize
+    begin = _line_start(stream, part.begin)
+    end = _line_start(stream, part.end) if part.end < size else sys.maxsize
+    stream.seek(begin)
+    return begin, end
 
 
-def _last_line_start(data: ByteArray) -> int:
+def _last_line_end(data: ByteArray) -> int:
     """Return the end of the last complete line, or 0."""
     end = len(data)
     while end > 0:

@@ -174,7 +174,7 @@ def is_utf16(head: bytes) -> bool:
     if len(head) < 4:
         return False
     even, odd = (head[first:HEAD_BYTES:2] for first in (0, 1))
-    # NULs in both places are no UTF-16 text: such a file is binary, or a text that has NULs.
+    # A file with NULs in both places is binary, or UTF-8 text that contains NULs.
     return (4 * even.count(0) >= len(even)) != (4 * odd.count(0) >= len(odd))
 
 
