@@ -49,10 +49,13 @@ def test_wrong_usage(cli, words, named, tmp_path, monkeypatch):
             "train {a} --vocab-size 500 --special-token <a> --no-special-tokens -o {x}/tok",
             "--no-special-tokens",
         ),
-        ("train {c} --vocab-size 500 --strict -o {x}/tok", "bad.txt: not UTF-8 at byte 3"),
+        ("train {c} --vocab-size 500 --strict -o {x}/tok", "bad.txt, byte 3: not UTF-8"),
         ("train {a} --vocab-size 500 --max-train-vocab 300 -o {x}/tok", "max_train_vocab=300"),
         ("train {a} --vocab-size 500 --threshold 1000000 -o {x}/tok", "this vocabulary needs 240"),
         ("train {a} --vocab-size 900000 -o {x}/tok", "no pair occurs twice"),
+        ("train {x}/empty.txt --vocab-size 500 -o {x}/tok", "no text was read: 1 file, empty"),
+        ("train {x}/utf16.txt --vocab-size 500 --strict -o {x}/tok", "utf16.txt: UTF-16, not"),
+        ("train {x}/tok --vocab-size 500 -o {x}/tok", "all files are in a folder that is excluded"),
         ("count {a} --shard 8/8 -o {x}/c.parquet", "shard 8 of 8"),
         ("count {a} --shard third -o {x}/c.parquet", "INDEX/COUNT"),
         ("count {a} -o {x}", "is a folder"),
@@ -72,11 +75,22 @@ def test_wrong_usage(cli, words, named, tmp_path, monkeypatch):
     ],
 )
 def test_errors_name_the_thing_and_end_with_1(cli, words, named, corpus, trained, tmp_path):
+    for name, data in {"empty.txt": b"", "tok/vocab.txt": b"text\n"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "utf16.txt").write_text("text\n", encoding="utf-16")
     places = {"a": corpus / "a.txt", "c": corpus, "t": trained / "tok", "x": tmp_path}
     ended = cli(*words.format(**places).split(), code=1)
     assert not ended.out
     assert ended.err.startswith("error: ")
     assert named in ended.err
+
+
+def test_nothing_but_text_that_is_not_utf8(cli, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\xff\n\xff\n")
+    ended = cli("train", tmp_path / "a.txt", "--vocab-size", 500, "-o", tmp_path / "tok", code=1)
+    assert f"warning: {tmp_path}/a.txt, byte 0: not UTF-8; 2 documents of this file" in ended.err
+    assert "error: no text was read: 2 documents of 1 file skipped, not UTF-8\nhint:" in ended.err
 
 
 def test_an_unexpected_error_is_one_line_unless_debug(cli, trained, monkeypatch, capfdbinary):

@@ -28,6 +28,13 @@ def test_step_by_step_is_train(cli, corpus, tmp_path):
     assert same_tokenizer(tmp_path / "tok", tmp_path / "same")
 
 
+def test_counting_nothing_says_why(cli, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\xff\n")
+    ended = cli("count", tmp_path / "a.txt", "-o", tmp_path / "counts.parquet")
+    assert "no text was read: 1 document of 1 file skipped, not UTF-8" in ended.err
+    assert len(ChunkCounts.load(tmp_path / "counts.parquet")) == 0
+
+
 def test_shards_in_any_order_reduce_to_the_whole_file(cli, corpus, steps, tmp_path):
     paths = [tmp_path / f"{index}.parquet" for index in range(3)]
     for index, path in enumerate(paths):

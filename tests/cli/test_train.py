@@ -28,10 +28,10 @@ def test_the_summary_tells_what_was_read_and_what_came_out(cli, corpus, tmp_path
     training = Tokenizer.load(tmp_path / "tok").training
     assert told["documents"].strip() == "1,200"
     assert told["bytes"].strip() == f"{training['corpus']['bytes']:,}"
-    assert told["skipped files"].strip() == f"1, not UTF-8: {corpus}/bad.txt"
+    assert told["skipped documents"].strip() == f"1, first {corpus}/bad.txt, byte 3: not UTF-8"
     assert told["min exposure"].strip() == f"{training['min_exposure']} (threshold 40%)"
     assert f"{training['encoded_length']:,} tokens, -" in told["encoded length"]
-    assert f"warning: {corpus}/bad.txt: skipped, not UTF-8 at byte 3\n" in ended.err
+    assert f"warning: {corpus}/bad.txt, byte 3: not UTF-8; 1 document" in ended.err
     assert "boundary frequency" in told and "internal tokens" in told
 
 
@@ -39,7 +39,7 @@ def test_json_is_the_settings_file(cli, corpus, tmp_path):
     words = ["train", corpus, "--vocab-size", 500, "-o", tmp_path / "tok", "--json", "-q"]
     settings = cli(*words).json
     assert settings == json.loads((tmp_path / "tok" / "prunedbpe.json").read_text())
-    assert settings["training"]["corpus"]["skipped"] == [f"{corpus}/bad.txt"]
+    assert settings["training"]["corpus"]["skipped"] == [f"{corpus}/bad.txt, byte 3: not UTF-8"]
 
 
 def test_quiet_leaves_only_warnings(cli, corpus, tmp_path):

@@ -67,6 +67,8 @@ def command(
     counts.save(output)
     if not quiet:
         tell_facts([*corpus_facts(counts.corpus), ("unique chunks", f"{len(counts):,}")])
+        if not len(counts):
+            tell(f"warning: {counts.corpus.why_empty()}")
         tell(f"counts written to {output}")
     if as_json:
         put_json(

@@ -11,8 +11,6 @@ from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.folder import SETTINGS_FILE
 from prunedbpe.types import Settings
 
-_NAMED_FILES = 20
-
 
 def show_tokenizer(tokenizer: Tokenizer, folder: Path, *, quiet: bool, as_json: bool) -> None:
     """Tell how a tokenizer came out, and print its settings where a program reads them."""
@@ -29,21 +27,14 @@ def corpus_facts(corpus: CorpusReport) -> list[tuple[str, str]]:
     facts = [
         ("documents", f"{corpus.documents:,}"),
         ("bytes", f"{corpus.bytes:,}"),
-        ("skipped files", _skipped_files(corpus)),
+        (
+            "skipped documents",
+            ", first ".join([f"{corpus.skipped_documents:,}", *corpus.skipped[:1]]),
+        ),
     ]
-    if corpus.skipped_lines:
-        facts.append(("skipped lines", f"{corpus.skipped_lines:,}"))
     if corpus.replaced_documents:
         facts.append(("repaired documents", f"{corpus.replaced_documents:,}"))
     return facts
-
-
-def _skipped_files(corpus: CorpusReport) -> str:
-    if not corpus.skipped:
-        return "0"
-    more = len(corpus.skipped) - _NAMED_FILES
-    names = [*corpus.skipped[:_NAMED_FILES], *([f"and {more:,} more"] if more > 0 else [])]
-    return f"{len(corpus.skipped):,}, not UTF-8: {', '.join(names)}"
 
 
 def compare_lengths(training: Settings) -> str:

@@ -1,26 +1,24 @@
 """Corpus: paths, or any iterable of texts, to batches of documents, in bounded memory.
 
-What goes in: files, folders, ``-`` for standard input, or Python strings. What comes out:
-:class:`DocumentBatch` objects, in an order that depends on the inputs alone. How a file is read:
+In: files, folders, ``-`` for standard input, or Python strings. Out: :class:`DocumentBatch`
+objects, in an order that depends only on the inputs. What a document is:
 
-=============================== =======================================================
-``.txt .log .html .htm``        every line is a document
-``.jsonl .ndjson``              every line is a JSON object; its text field is a document
-``.parquet``                    every row is a document, from the text column
-any other text file             one document
-``.gz .bz2 .xz .zst`` behind it unpacked on the way: ``a.jsonl.zst`` is read as ``.jsonl``
-``-``                           standard input: every line is a document
-=============================== =======================================================
+============================= =================================================================
+``.txt .log .html .htm``      each line
+``.jsonl .ndjson``            each line is a JSON object; the document is its text field
+``.parquet``                  each row; the document is its text column
+any other text file           the whole file
+``.gz .bz2 .xz .zst`` suffix  unpacked while reading: ``a.jsonl.zst`` is read as ``.jsonl``
+``-``                         standard input: each line
+============================= =================================================================
 
-A document without text (an empty line, an empty file, a null) is left out. A byte order mark at the
-start of a file is dropped. A file that is not UTF-8 gives no document at all: it is named in the
-report, or is an error where ``strict`` is asked for.
+Documents without text (empty lines, empty files, nulls) are dropped, and so is a byte order mark at
+the start of a file. A document that is not UTF-8 is skipped by itself and reported with file and
+place; with ``strict`` it is an error. A UTF-16 file is skipped as a whole.
 """
 
-from prunedbpe.corpus.batches import DocumentBatch
-from prunedbpe.corpus.corpus import Corpus
-from prunedbpe.corpus.opening import CorpusInput, open_corpus
-from prunedbpe.corpus.report import CorpusReport
+from prunedbpe.corpus.corpus import Corpus, CorpusInput, open_corpus
+from prunedbpe.corpus.documents import CorpusReport, DocumentBatch
 from prunedbpe.corpus.shards import Shard
 
 __all__ = ["Corpus", "CorpusInput", "CorpusReport", "DocumentBatch", "Shard", "open_corpus"]

@@ -1,42 +1,32 @@
-"""Blocks: a text file, or a part of one -> pieces of valid UTF-8 that end where lines end.
+"""Blocks: a text file, or a part of one -> its unpacked bytes, cut where lines end.
 
-Either nothing of a file is handed out before all of it is known to be UTF-8: a file that fits the
-memory set aside for it is read whole and checked, a larger one is read twice. Or each block is
-checked by itself, for whoever can undo what was done with the ones before. Neither a line nor a
-character is ever cut; a line longer than a block makes the block longer.
+One pass, in pieces of bounded size. No line is ever cut: a line longer than a block makes the block
+longer.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
+from typing import Any, BinaryIO
 
-from prunedbpe._core import find_invalid_utf8, make_room
-from prunedbpe.corpus.inputs import CorpusFile
+import numpy as np
+
+from prunedbpe._core import make_room
+from prunedbpe.corpus.files import CorpusFile, Layout
 from prunedbpe.corpus.shards import FilePart
-from prunedbpe.corpus.streams import ByteReader, UnpackedStream
 from prunedbpe.errors import CorpusError
+from prunedbpe.types import ByteArray
 
-WHOLE_READ_LIMIT = 128 << 20
-"""Unpacked bytes up to which a file of lines that is to be checked first is read at once; larger
-ones take two passes."""
+HEAD_BYTES = 4096
+"""The beginning of a file, read first because it shows UTF-16."""
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-_CHECK_BLOCK = 16 << 20
-_SEARCH_BLOCK = 1 << 16
 _PIECE = 1 << 18
-"""Bytes asked of a stream at a time: the memory of one piece serves the next one."""
+"""Bytes per read. Unpackers return new memory for each read; a small piece stays in the cache."""
 
-
-class NotUtf8Error(Exception):
-    """A file is not UTF-8; caught by the corpus."""
-
-    def __init__(self, offset: int) -> None:
-        super().__init__(offset)
-        self.offset = offset
+_SEARCH_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,263 +36,219 @@ class Block:
     Attributes:
         data: The bytes.
         offset: Where they begin in the unpacked file.
-        disk_position: How far the file has been read on the disk, after this block.
+        disk_position: Bytes of the file read from disk, up to the end of this block.
     """
 
-    data: memoryview
+    data: ByteArray
     offset: int
     disk_position: int
 
 
-def whole_file_block(file: CorpusFile, threads: int) -> Block:
-    """All of a file, however large, read by that many threads.
+class TextStream:
+    """The unpacked bytes of a file or of standard input; a context manager.
+
+    Attributes:
+        head: The first :data:`HEAD_BYTES` bytes. They stay part of the stream.
 
     Raises:
-        NotUtf8Error: The file is not UTF-8.
+        CorpusError: The file cannot be opened, read or unpacked.
     """
-    with UnpackedStream(file) as stream:
-        data = stream.read_all(sys.maxsize - 1, threads)
-    assert data is not None
-    _check_utf8(data, threads)
-    return make_block(data, 0, file.size or 0)
+
+    def __init__(self, file: CorpusFile) -> None:
+        self._file = file
+        self._errors: tuple[type[Exception], ...] = (OSError,)
+        try:
+            self._raw: BinaryIO = sys.stdin.buffer if file.is_stdin else _open(file)
+            self._stream: Any = self._raw
+            if file.compression and file.size:  # an empty file is empty text, whatever its suffix
+                opener, damage = _UNPACKERS[file.compression]()
+                self._errors = (OSError, *damage)
+                self._stream = opener(self._raw)
+            head = bytearray(HEAD_BYTES)
+            self.head = bytes(head[: self._fill(memoryview(head))])
+        except self._errors as error:
+            self.close()
+            raise self._damaged(error) from error
+        self._ahead = memoryview(self.head)  # read, and not yet returned
+        self._position = 0
+
+    def __enter__(self) -> TextStream:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if not self._file.is_stdin and hasattr(self, "_raw"):
+            self._raw.close()
+
+    @property
+    def disk_position(self) -> int:
+        """Bytes of the file read from disk so far."""
+        return self._position if self._file.compression is None else self._raw.tell()
+
+    def seek(self, position: int) -> None:
+        """Continue at a position of a file that is not compressed."""
+        self._raw.seek(position)
+        self._ahead = memoryview(b"")
+        self._position = position
+
+    def read_into(self, room: ByteArray) -> int:
+        """Fill ``room`` with the next bytes; returns how many. Fewer than fit mean the end."""
+        taken = min(len(self._ahead), len(room))
+        room[:taken] = np.frombuffer(self._ahead[:taken], np.uint8)
+        self._ahead = self._ahead[taken:]
+        try:
+            end = taken + self._fill(memoryview(room)[taken:])
+        except self._errors as error:
+            raise self._damaged(error) from error
+        self._position += end
+        return end
+
+    def _fill(self, room: memoryview) -> int:
+        end = 0
+        while end < len(room) and (count := self._stream.readinto(room[end : end + _PIECE])):
+            end += count
+        return end
+
+    def _damaged(self, error: Exception) -> CorpusError:
+        # Only errors of the operating system have a number; the others come from unpacking.
+        if isinstance(error, OSError) and error.errno is not None:
+            return CorpusError(
+                f"{self._file.source}: cannot be read: {error.strerror or error}",
+                hint="check that the file still exists and its permissions",
+            )
+        return CorpusError(
+            f"{self._file.source}: damaged, not {self._file.compression} data: {error}",
+            hint="fetch or compress the file again, or take it out of the corpus",
+        )
 
 
-def line_blocks(
-    part: FilePart, block_bytes: int, threads: int, *, check_first: bool = True
-) -> Iterator[Block]:
-    """The lines that begin in a part of a file, in blocks of about ``block_bytes``.
-
-    That many threads read and check it; a compressed file is unpacked by one.
-
-    Args:
-        part: What is read.
-        block_bytes: About how much makes a block.
-        threads: How many.
-        check_first: Whether all of the file is checked before its first block is handed out; for
-            a part of a file it always is.
-
-    Raises:
-        NotUtf8Error: The file, not only this part of it, is not UTF-8.
-    """
+def text_blocks(stream: TextStream, part: FilePart, block_bytes: int) -> Iterator[Block]:
+    """Read the lines that begin in a part of a file, or the whole file if its layout says so."""
     file = part.file
-    check_first = check_first or not part.is_whole
-    data = None
-    if check_first or file.compression is None:
-        data = _read_small(file, WHOLE_READ_LIMIT if check_first else block_bytes, threads)
-    if data is not None:
-        _check_utf8(data, threads)
-        begin, end = 0, len(data)
-        if file.is_splittable:
-            begin = _line_start(data, part.begin)
-            end = _line_start(data, part.end) if part.end < (file.size or 0) else len(data)
-        yield from _blocks_of_bytes(file, data, begin, end, block_bytes)
-        return
-    if check_first:
-        check_file(file, threads)
-    first = _line_start_on_disk(file, part.begin)
-    last = _line_start_on_disk(file, part.end) if part.end < (file.size or 0) else sys.maxsize
-    with UnpackedStream(file) as stream:
-        if file.compression is None:
-            pieces = _pieces_on_disk(stream, first, last, block_bytes, threads)
-        else:  # which is never read in parts
-            pieces = cut_at_lines(stream, block_bytes)
-        for piece, offset in pieces:
-            fault = find_invalid_utf8(piece, threads)
-            if fault >= 0 and not check_first:
-                raise NotUtf8Error(offset + fault)
-            # The first pass found no fault, so one found now means that the file is another one.
-            if fault >= 0:
-                raise CorpusError(
-                    f"{file.source}: the file changed while it was read",
-                    hint="let whatever writes it finish, then start again",
-                )
-            # On the disk the stream is ahead by an unfinished line; that is near enough for a bar.
-            yield make_block(piece, offset, stream.disk_position)
-
-
-def check_file(file: CorpusFile, threads: int) -> None:
-    """Read all of a file and check it.
-
-    Raises:
-        NotUtf8Error: The file is not UTF-8.
-    """
-    offset = _find_invalid_in_file(file, file.path.stat().st_mtime_ns, threads)
-    if offset >= 0:
-        raise NotUtf8Error(offset)
-
-
-def _pieces_on_disk(
-    stream: UnpackedStream, begin: int, end: int, block_bytes: int, threads: int
-) -> Iterator[tuple[memoryview, int]]:
-    """As :func:`cut_at_lines`, from ``begin`` to ``end`` of a file that is not compressed."""
+    is_whole = file.layout is Layout.WHOLE
+    begin, end = _find_lines(stream, part)
+    # Do not take a large block for a small file. One byte more than the file has shows its end.
     size = block_bytes
+    if file.compression:
+        size = min(8 * (file.size or 0) + 1, block_bytes)
+    elif file.size is not None:
+        rest = file.size - begin + 1
+        size = rest if is_whole else min(rest, block_bytes)
+    held: ByteArray = np.empty(0, np.uint8)  # read, and not yet yielded
     while begin < end:
-        wanted = min(size, end - begin)
-        data = stream.read_into(make_room(wanted), begin, threads)
-        is_last = len(data) < wanted or begin + wanted == end
-        cut = len(data) if is_last else _last_line_start(data, 0, len(data))
-        if cut:
-            yield data[:cut], begin
-        elif is_last:
-            return
-        begin += cut
-        size = block_bytes if cut else size * 2  # for a line that is longer than a block
-
-
-def cut_at_lines(stream: ByteReader, block_bytes: int) -> Iterator[tuple[memoryview, int]]:
-    r"""Cut a stream after line ends, into pieces of about ``block_bytes``, each with its offset.
-
-    >>> import io
-    >>> pieces = cut_at_lines(io.BytesIO(b"one\ntwo\nthree"), 5)
-    >>> [(bytes(piece), offset) for piece, offset in pieces]
-    [(b'one\n', 0), (b'two\n', 4), (b'three', 8)]
-    """
-    # Little text needs no room of its own.
-    few = min(block_bytes, _PIECE)
-    held = memoryview(stream.read(few))  # what was read and not handed out
-    if len(held) < few:
-        if held:
-            yield held, 0
-        return
-    offset = 0
-    size = block_bytes - few
-    while True:
-        room = make_room(len(held) + size)
+        room = make_room(min(max(size, 2 * len(held)), end - begin))
         room[: len(held)] = held
-        end = len(held) + _fill(room[len(held) :], stream)
-        is_last = end < len(room)
-        cut = end if is_last else _last_line_start(room, 0, end)
-        if cut:
-            yield room[:cut], offset
+        filled = len(held) + stream.read_into(room[len(held) :])
+        is_last = filled < len(room) or begin + filled == end
+        # A whole file is never cut: its block grows up to the end of the file.
+        length = filled if is_last else 0 if is_whole else _last_line_end(room)
+        if length:
+            yield Block(room[:length], begin, stream.disk_position)
         if is_last:
             return
-        held = room[cut:end]
-        offset += cut
-        size = block_bytes if cut else len(room)  # for a line that is longer than a block
-
-
-def _fill(room: memoryview, stream: ByteReader) -> int:
-    """Put the next bytes of a stream into ``room``; fewer than fit only at its end.
-
-    Piece by piece: joining many costs more, in making new memory, than unpacking them.
-    """
-    end = 0
-    while end < len(room) and (piece := stream.read(min(len(room) - end, _PIECE))):
-        room[end : end + len(piece)] = piece
-        end += len(piece)
-    return end
+        held = room[length:]
+        begin += length
+        size = block_bytes
 
 
 def count_lines_before(file: CorpusFile, offset: int) -> int:
-    """Line ends in the first ``offset`` unpacked bytes; reads them again, so for messages only."""
+    """Count line ends in the first ``offset`` unpacked bytes; for error messages only."""
     lines = 0
-    with UnpackedStream(file) as stream:
-        while offset > 0 and (data := stream.read(min(offset, _CHECK_BLOCK))):
-            lines += data.count(b"\n")
-            offset -= len(data)
+    room = np.empty(_PIECE, np.uint8)
+    with TextStream(file) as stream:
+        while offset > 0 and (length := stream.read_into(room[: min(offset, _PIECE)])):
+            lines += room[:length].tobytes().count(b"\n")
+            offset -= length
     return lines
 
 
-def _read_small(file: CorpusFile, limit: int, threads: int) -> memoryview | None:
-    """The unpacked bytes of a file, or ``None`` if they are more than ``limit``."""
-    if file.compression is None and (file.size or 0) > limit:
-        return None
-    with UnpackedStream(file) as stream:
-        return stream.read_all(limit, threads)
+def _find_lines(stream: TextStream, part: FilePart) -> tuple[int, int]:
+    """Return where the lines of a part begin and end, with the stream at their beginning."""
+    size = part.file.size or 0
+    if part.is_start and part.end >= size:
+        return 0, sys.maxsize
+    begin = _line_start(stream, part.begin)
+    end = _line_start(stream, part.end) if part.end < size else sys.maxsize
+    stream.seek(begin)
+    return begin, end
 
 
-def _check_utf8(data: memoryview, threads: int) -> None:
-    offset = find_invalid_utf8(data, threads)
-    if offset >= 0:
-        raise NotUtf8Error(offset)
-
-
-# Kept, because one process may read many shards of one huge file, each of which needs all of it
-# to be valid. The time of the last change is part of the key.
-@lru_cache(maxsize=64)
-def _find_invalid_in_file(file: CorpusFile, modified: int, threads: int) -> int:
-    """Offset of the first fault in the unpacked bytes of a file of any size, or -1."""
-    position = 0
-    held = b""
-    with UnpackedStream(file) as stream:
-        if file.compression is None:
-            return _find_invalid_on_disk(stream, threads)
-        while data := stream.read(_CHECK_BLOCK):
-            data = held + data
-            fault = find_invalid_utf8(data)
-            # A fault in the last three bytes may be a character that the block cuts in two: look
-            # again with what follows. A real one is found again then, at the same place.
-            if 0 <= fault < len(data) - 3:
-                return position + fault
-            held = data[fault:] if fault >= 0 else b""
-            position += len(data) - len(held)
-    return position if held else -1
-
-
-def _find_invalid_on_disk(stream: UnpackedStream, threads: int) -> int:
-    """The same of a file that is not compressed, by many threads."""
-    room = make_room(_CHECK_BLOCK)
-    position = 0
-    while data := stream.read_into(room, position, threads):
-        fault = find_invalid_utf8(data, threads)
-        if fault >= 0 and (fault < len(data) - 3 or len(data) < len(room)):
-            return position + fault
-        position += len(data) if fault < 0 else fault
-    return -1
-
-
-def _line_start(data: memoryview, target: int) -> int:
-    """The first line start at or after ``target``."""
-    if target == 0:
-        return 0
-    for begin in range(target - 1, len(data), _SEARCH_BLOCK):
-        found = data[begin : begin + _SEARCH_BLOCK].tobytes().find(b"\n")
-        if found >= 0:
-            return begin + found + 1
-    return len(data)
-
-
-def _last_line_start(data: memoryview, begin: int, end: int) -> int:
-    """The last line start in ``data[begin + 1 : end + 1]``, or ``begin`` if no line ends there."""
-    while end > begin:
-        first = max(begin, end - _SEARCH_BLOCK)
+def _last_line_end(data: ByteArray) -> int:
+    """Return the end of the last complete line, or 0."""
+    end = len(data)
+    while end > 0:
+        first = max(0, end - _SEARCH_BLOCK)
         found = data[first:end].tobytes().rfind(b"\n")
         if found >= 0:
             return first + found + 1
         end = first
-    return begin
+    return 0
 
 
-def _line_start_on_disk(file: CorpusFile, target: int) -> int:
+def _line_start(stream: TextStream, target: int) -> int:
+    """Return the first line start at or after ``target``, or the end of the file."""
     if target == 0:
         return 0
     position = target - 1
-    with UnpackedStream(file, position) as stream:
-        while data := stream.read(1 << 16):
-            found = data.find(b"\n")
-            if found >= 0:
-                return position + found + 1
-            position += len(data)
+    stream.seek(position)
+    room = np.empty(_SEARCH_BLOCK, np.uint8)
+    while length := stream.read_into(room):
+        found = room[:length].tobytes().find(b"\n")
+        if found >= 0:
+            return position + found + 1
+        position += length
     return position
 
 
-def _blocks_of_bytes(
-    file: CorpusFile, data: memoryview, begin: int, end: int, block_bytes: int
-) -> Iterator[Block]:
-    while begin < end:
-        cut = end
-        if begin + block_bytes < end:
-            cut = _last_line_start(data, begin, begin + block_bytes)
-            if cut == begin:
-                cut = min(_line_start(data, begin + block_bytes + 1), end)
-        # Through a compressed file, progress on the disk is taken to be even.
-        on_disk = cut if file.compression is None else (file.size or 0) * cut // len(data)
-        yield make_block(data[begin:cut], begin, on_disk)
-        begin = cut
+def _open(file: CorpusFile) -> BinaryIO:
+    return file.path.open("rb", buffering=0)
 
 
-def make_block(data: memoryview, offset: int, disk_position: int) -> Block:
-    """Make a block, without the byte order mark at the start of a file."""
-    if offset == 0 and data[:3].tobytes() == _BYTE_ORDER_MARK:
-        data = data[3:]
-    return Block(data, offset, disk_position)
+# Each returns a function that unpacks an open file, and the errors it raises on damaged data.
+# They import what they need when they run, so that importing the package stays quick.
+_Unpacker = tuple[Callable[[BinaryIO], Any], tuple[type[Exception], ...]]
+
+
+@cache  # a failed import is slow, and would be tried again for every file
+def _unpack_gzip() -> _Unpacker:
+    import gzip
+    import zlib
+
+    damage: tuple[Any, ...] = (EOFError, zlib.error)
+    try:  # the extra "gzip" takes a third of the time
+        from isal import igzip, isal_zlib
+    except ImportError:
+        return lambda raw: gzip.GzipFile(fileobj=raw, mode="rb"), damage
+    return lambda raw: igzip.IGzipFile(fileobj=raw, mode="rb"), (*damage, isal_zlib.error)
+
+
+def _unpack_bzip2() -> _Unpacker:
+    import bz2
+
+    return bz2.BZ2File, (EOFError, ValueError)
+
+
+def _unpack_xz() -> _Unpacker:
+    import lzma
+
+    return lzma.LZMAFile, (EOFError, lzma.LZMAError)
+
+
+def _unpack_zstd() -> _Unpacker:
+    import pyarrow as pa
+
+    def opener(raw: BinaryIO) -> Any:
+        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+
+    return opener, (EOFError, pa.ArrowException)
+
+
+_UNPACKERS: dict[str, Callable[[], _Unpacker]] = {
+    "gzip": _unpack_gzip,
+    "bzip2": _unpack_bzip2,
+    "xz": _unpack_xz,
+    "zstd": _unpack_zstd,
+}

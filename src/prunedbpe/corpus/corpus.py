@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 from prunedbpe._support.progress import Task
 from prunedbpe._support.threads import one_ahead
-from prunedbpe.corpus.batches import DocumentBatch
-from prunedbpe.corpus.inputs import STDIN, CorpusFile, PathInput, find_files
-from prunedbpe.corpus.options import ReadOptions
-from prunedbpe.corpus.readers import PYTHON_SOURCE
-from prunedbpe.corpus.report import CorpusReport
+from prunedbpe.corpus.documents import CorpusReport, DocumentBatch, ReadOptions
+from prunedbpe.corpus.files import STDIN, CorpusFile, PathInput, find_files
+from prunedbpe.corpus.readers import PYTHON_SOURCE, Piece, read_parts, read_texts
 from prunedbpe.corpus.shards import Shard, plan_parts
-from prunedbpe.corpus.steps import Fault, Step, read_steps, read_text_steps
 from prunedbpe.errors import CorpusError, SettingsError
 from prunedbpe.types import Settings
 
-DEFAULT_BATCH_BYTES = 16 << 20
+CorpusInput = PathInput | Iterable[PathInput] | Iterable[str]
+"""Whatever a user calls a corpus."""
+
 _WORTH_A_THREAD = 1 << 19
+"""Bytes of a batch that take long enough to use to read the next one in a thread meanwhile."""
 
 
 class Corpus:
-    r"""Documents of files, in order, streamed.
+    r"""Documents of files, streamed in order.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -37,15 +40,16 @@ class Corpus:
     Args:
         inputs: A path or several: files, folders, ``-`` for standard input.
         text_field: The field of JSON lines, and the column of Parquet files, that holds the text.
-        strict: Make an error of what is otherwise left out or repaired, and reported: files that
-            are not UTF-8, and lone surrogates.
+        strict: Raise an error for what is otherwise skipped or repaired, and reported: documents
+            that are not UTF-8, and lone surrogates.
         shard: Read only this part of the corpus.
-        excluding: Folders that are never read, such as the output of the run.
-        batch_bytes: About how many bytes a batch holds; a longer document makes a longer batch.
+        excluding: Folders to leave out where an input folder contains them, such as the output
+            of the run.
+        batch_bytes: Approximate size of a batch; a longer document makes a longer batch.
 
     Raises:
         CorpusError: An input is missing or of a kind that cannot be read.
-        SettingsError: A shard of standard input is asked for, or a batch size below one.
+        SettingsError: The corpus cannot be divided into shards, or the batch size is below 1.
     """
 
     def __init__(
@@ -56,7 +60,7 @@ class Corpus:
         strict: bool = False,
         shard: Shard | None = None,
         excluding: Sequence[PathInput | None] = (),
-        batch_bytes: int = DEFAULT_BATCH_BYTES,
+        batch_bytes: int = ReadOptions.batch_bytes,
     ) -> None:
         if isinstance(inputs, (str, os.PathLike)):
             inputs = [inputs]
@@ -69,9 +73,9 @@ class Corpus:
         texts: Iterable[str],
         *,
         strict: bool = False,
-        batch_bytes: int = DEFAULT_BATCH_BYTES,
+        batch_bytes: int = ReadOptions.batch_bytes,
     ) -> Corpus:
-        """A corpus of Python strings, each a document.
+        """Make a corpus of Python strings, each a document.
 
         >>> corpus = Corpus.from_texts(["one", "", "two"])
         >>> [list(batch.documents()) for batch in corpus.batches()]
@@ -107,7 +111,7 @@ class Corpus:
 
     @property
     def size(self) -> int | None:
-        """Bytes on the disk, the total of a progress bar; ``None`` when it cannot be known."""
+        """Bytes on disk, the total of a progress bar; ``None`` if unknown."""
         if self._texts is not None or self._has_stdin:
             return None
         return sum(part.end - part.begin for part in self._parts)
@@ -118,7 +122,7 @@ class Corpus:
 
     @property
     def sources(self) -> list[str]:
-        """The names batches give as their source, in order."""
+        """The source names of the batches, in order."""
         if self._texts is not None:
             return [PYTHON_SOURCE]
         return [part.file.source for part in self._parts]
@@ -135,101 +139,146 @@ class Corpus:
 
     @property
     def report(self) -> CorpusReport:
-        """What the last (or running) call of :meth:`batches` has read so far."""
+        """What the last, or current, call of :meth:`batches` has read so far."""
         return self._report
 
     def fingerprint(self) -> list[Settings]:
-        """Path and size of every file of the whole corpus, whatever the shard.
+        """Return path and size of every file of the whole corpus, whatever the shard.
 
-        Two runs over equal fingerprints may share what was counted. Standard input and iterables
-        have no size (``None``): nothing can be said about them.
+        Runs with equal fingerprints may share counts. Standard input and iterables have the size
+        ``None``: their content is unknown.
         """
         if self._texts is not None:
             return [{"path": PYTHON_SOURCE, "bytes": None}]
         return [{"path": file.source, "bytes": file.size} for file in self._files]
 
-    def batches(
-        self,
-        task: Task | None = None,
-        *,
-        threads: int = 1,
-        forget: Callable[[], None] | None = None,
-    ) -> Iterator[DocumentBatch]:
-        """Read the corpus from its beginning.
+    def batches(self, task: Task | None = None, *, threads: int = 1) -> Iterator[DocumentBatch]:
+        """Read the corpus from its beginning, every file once.
 
         Args:
-            task: Advanced by the bytes read from the disk, also of compressed files, each time the
-                caller comes back from a batch; over the whole corpus by :attr:`size`.
-            threads: How many may read and check a large file. With more than one, files are read
-                one batch ahead.
-            forget: Undoes all that was done with the batches so far, or raises an error of the
-                caller's own. Whoever gives it has every file read only once: it is called when a
-                file turns out not to be UTF-8 after some of it was handed out, and then the corpus
-                is read again without that file. From then on, or without ``forget``, large files
-                are read twice, to be checked first.
+            task: Advanced by the bytes read from disk, compressed or not, after each batch; in
+                all by :attr:`size`.
+            threads: How many threads may check and split a block. With more than one, files are
+                read one batch ahead.
 
         Raises:
             CorpusError: A file is damaged or cannot be read; with ``strict``, is not UTF-8.
         """
-        # What comes from standard input cannot be read again.
-        check_first = forget is None or self._has_stdin
+        self._report = CorpusReport()
         reached = 0
-        left_out: set[str] = set()
-        while True:
-            self._report = CorpusReport()
-            for step in self._steps(threads, frozenset(left_out), check_first=check_first):
-                if step.fault is not None:
-                    self._check_strict(step.fault)
-                    if step.fault.is_late:  # which no file is that was checked first
-                        assert forget is not None
-                        forget()
-                    _warn("%s: skipped, not UTF-8 at byte %d", step.fault.source, step.fault.offset)
-                    left_out.add(step.fault.source)
-                    if step.fault.is_late:
-                        check_first = True  # where one is bad, many may be
-                        break
-                self._report += step.report
-                if step.batch is not None:
-                    yield step.batch
-                if task is not None and step.reached > reached:
-                    task.advance(step.reached - reached)
-                    reached = step.reached
-            else:
-                break
-        if self._report.skipped_lines:
-            _warn("%s: %d lines skipped, not UTF-8", STDIN, self._report.skipped_lines)
+        for piece in self._pieces(threads):
+            batch = piece.batch
+            read = CorpusReport(documents=len(batch), bytes=batch.text_bytes)
+            self._report += piece.report + read
+            if len(batch):
+                yield batch
+            if task is not None and piece.position > reached:
+                task.advance(piece.position - reached)
+                reached = piece.position
+        if task is not None and (self.size or 0) > reached:
+            task.advance((self.size or 0) - reached)
 
-    def _steps(
-        self, threads: int, left_out: Collection[str], *, check_first: bool
-    ) -> Iterator[Step]:
+    def _pieces(self, threads: int) -> Iterator[Piece]:
         if self._texts is None:
-            steps = read_steps(
-                self._parts, self._options, threads, check_first=check_first, left_out=left_out
-            )
-            # A thread that waits for standard input would keep an interrupted program from ending.
-            return steps if self._has_stdin else one_ahead(steps, threads, _takes_long)
+            pieces = read_parts(self._parts, self._options, threads)
+            # A thread that waits for standard input would keep an interrupted program alive.
+            return pieces if self._has_stdin else one_ahead(pieces, threads, _is_large)
         if self._texts_used and iter(self._texts) is self._texts:
             raise CorpusError(
                 "the iterable of texts has been read before and cannot be read again",
-                hint="give a list, or make the corpus anew",
+                hint="give a list, or make a new corpus",
             )
         self._texts_used = True
-        return read_text_steps(self._texts, self._options)
+        return read_texts(self._texts, self._options)
 
-    def _check_strict(self, fault: Fault) -> None:
-        if self._options.strict:
-            raise CorpusError(
-                f"{fault.source}: not UTF-8 at byte {fault.offset}",
-                hint="convert the file to UTF-8, take it out, or leave out strict to skip it",
+
+def _is_large(piece: Piece) -> bool:
+    return len(piece.batch.data) >= _WORTH_A_THREAD
+
+
+def open_corpus(corpus: Corpus | CorpusInput, **options: Any) -> Corpus:
+    """Open whatever a user calls a corpus.
+
+    - A :class:`Corpus` is returned as it is.
+    - A single string or path object is a path, ``-`` standard input.
+    - A list or tuple with path objects holds paths.
+    - A list or tuple of strings holds paths if all exist (or are ``-``). If only some exist, the
+      others are an error. If none exists, they are texts, unless they all look like paths:
+      with a suffix or a separator, and without white space.
+    - Any other iterable holds texts, each string a document.
+
+    :class:`Corpus` and :meth:`Corpus.from_texts` do not guess.
+
+    >>> [list(batch.documents()) for batch in open_corpus(["a text", "another"]).batches()]
+    [[b'a text', b'another']]
+
+    Args:
+        corpus: The corpus.
+        options: The options of :class:`Corpus`; a Corpus has its own and takes no others.
+
+    Raises:
+        CorpusError: An input is missing, or the type cannot be a corpus.
+        SettingsError: An option does not fit the corpus.
+    """
+    if isinstance(corpus, Corpus):
+        _refuse_options(corpus, options)
+        return corpus
+    if isinstance(corpus, (str, os.PathLike)):
+        return Corpus(corpus, **options)
+    if isinstance(corpus, (bytes, bytearray)) or not isinstance(corpus, Iterable):
+        raise CorpusError(
+            f"a corpus cannot be of type {type(corpus).__name__}",
+            hint="give a path, a list of paths, or an iterable of strings",
+        )
+    if isinstance(corpus, (list, tuple)) and _are_paths(corpus):
+        return Corpus(corpus, **options)
+    if options.pop("shard", None) is not None:
+        raise SettingsError(
+            "an iterable of texts cannot be divided into shards",
+            hint="write the texts to a .jsonl file, or give each worker its own texts",
+        )
+    for name in ("text_field", "excluding"):  # only files have them
+        options.pop(name, None)
+    return Corpus.from_texts(corpus, **options)  # type: ignore[arg-type]
+
+
+def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
+    if not items or any(isinstance(item, os.PathLike) for item in items):
+        return True
+    if not all(isinstance(item, str) for item in items):
+        return False
+    missing = [item for item in items if not _exists(item)]
+    if len(missing) == len(items) and not all(map(_looks_like_path, items)):
+        return False
+    if missing:
+        first = missing[0] if len(missing[0]) <= 60 else missing[0][:57] + "..."
+        raise CorpusError(
+            f"{len(missing)} of {len(items)} inputs do not exist; the first is {first!r}",
+            hint="check the spelling; for texts instead of paths use Corpus.from_texts",
+        )
+    return True
+
+
+def _exists(name: str) -> bool:
+    if name == STDIN:
+        return True
+    try:
+        return name != "" and Path(name).exists()  # Path("") is the working directory
+    except (OSError, ValueError):  # too long for a path, or with a NUL character
+        return False
+
+
+def _looks_like_path(name: str) -> bool:
+    has_suffix = re.search(r"\w\.[A-Za-z]\w{0,9}$", name) is not None
+    return (has_suffix or os.sep in name or "/" in name) and re.search(r"\s", name) is None
+
+
+def _refuse_options(corpus: Corpus, options: dict[str, Any]) -> None:
+    defaults = {"shard": None, "excluding": (), **vars(ReadOptions())}
+    own = {"shard": corpus.shard, **vars(corpus.options)}
+    for name, value in options.items():
+        if value not in (own.get(name), defaults.get(name)):
+            raise SettingsError(
+                f"{name}={value!r} conflicts with the Corpus, which has {own.get(name)!r}",
+                hint="give the option where the Corpus is made",
             )
-
-
-def _takes_long(step: Step) -> bool:
-    """Is what is done with it worth a thread? Most files of source code are not."""
-    return step.batch is not None and len(step.batch.data) >= _WORTH_A_THREAD
-
-
-def _warn(message: str, *values: object) -> None:
-    import logging  # rarely needed, and slow to import
-
-    logging.getLogger("prunedbpe").warning(message, *values)

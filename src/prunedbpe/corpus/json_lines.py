@@ -1,68 +1,76 @@
-"""JSON lines: a block of them -> the documents that one field of each line holds.
+"""JSON lines: a block of them -> the documents in one field of each line.
 
-Arrow reads a block several times as fast as Python's own parser, and on all cores, but it does not
-tell which line is wrong. So whatever it does not take is read again by Python: that gives the same
-documents, or the error.
+Arrow parses a block several times faster than the standard library, and on all cores, but does not
+report which line is wrong. Python therefore parses again whatever Arrow refuses: the result is the
+same documents, or the error.
 """
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
 from prunedbpe._core import split_lines
-from prunedbpe.corpus.batches import DocumentBatch, batch_of_documents, encode_text
-from prunedbpe.corpus.blocks import Block, count_lines_before
-from prunedbpe.corpus.inputs import CorpusFile
-from prunedbpe.corpus.options import ReadOptions
-from prunedbpe.corpus.report import Tell
+from prunedbpe.corpus.blocks import count_lines_before
+from prunedbpe.corpus.documents import DocumentBatch, ReadOptions, replace_surrogates
+from prunedbpe.corpus.files import CorpusFile
 from prunedbpe.errors import CorpusError
+from prunedbpe.types import ByteArray
 
 _WORTH_IMPORTING = 4 << 20
-"""Bytes of a block that are worth importing Arrow for. That takes as long as Python takes for some
-16 MB, but where there is one such block, there mostly are more."""
+"""Bytes of a block that justify importing Arrow. The import takes as long as Python needs for some
+16 MB, but a file with one such block mostly has more."""
 
 _ARROW_BLOCK = 4 << 20
-"""Bytes that Arrow gives to a thread. A longer line is left to Python."""
+"""Bytes that Arrow gives to a thread. Python reads longer lines."""
 
 
-def batch_of_json_lines(
-    block: Block, file: CorpusFile, options: ReadOptions, tell: Tell, threads: int = 1
-) -> DocumentBatch:
-    """Make the text field of every line a document; blank lines are nothing.
+def read_json_lines(
+    data: ByteArray, offset: int, file: CorpusFile, options: ReadOptions, threads: int = 1
+) -> tuple[DocumentBatch, int]:
+    """Make the text field of each line a document; blank lines hold none.
+
+    Args:
+        data: Whole lines, valid UTF-8.
+        offset: Where they begin in the unpacked file; for messages.
+        file: The file; for messages.
+        options: How to read.
+        threads: How many threads Arrow may use.
+
+    Returns:
+        The documents, and in how many of them lone surrogates were replaced.
 
     Raises:
-        CorpusError: A line is not JSON, or its field is missing or no string.
+        CorpusError: A line is not JSON, or its field is missing or not a string.
     """
-    if len(block.data) >= _WORTH_IMPORTING or "pyarrow.json" in sys.modules:
-        batch = _read_by_arrow(block, file, options.text_field, threads)
+    if len(data) >= _WORTH_IMPORTING or "pyarrow.json" in sys.modules:
+        batch = _read_by_arrow(data, file, options.text_field, threads)
         if batch is not None:
-            return batch
-    return batch_of_documents(list(_read_by_python(block, file, options, tell)), file.source)
+            return batch, 0
+    return _read_by_python(data, offset, file, options)
 
 
 def _read_by_arrow(
-    block: Block, file: CorpusFile, field: str, threads: int
+    data: ByteArray, file: CorpusFile, field: str, threads: int
 ) -> DocumentBatch | None:
-    """All documents of a block, or nothing if there is anything unusual about one of them."""
+    """Return all documents of a block, or nothing if any line is unusual."""
     import pyarrow as pa
     import pyarrow.json as arrow_json
 
-    from prunedbpe.corpus.arrow import text_of
+    from prunedbpe.corpus.parquet_files import text_of
 
-    # Arrow reads objects, however many to a line, or lines to an object. But where all lines begin
-    # with { and end with }, no object goes on in the next one, because "}{" is inside of none. So
-    # if there are as many objects as lines, every line is one.
-    lines = np.asarray(split_lines(block.data, threads))
+    # Arrow accepts several objects on a line, and objects over several lines. But where each line
+    # begins with { and ends with }, no object continues on the next line, because "}{" occurs
+    # inside no object. So if there are as many objects as lines, each line is one object.
+    lines = split_lines(data, threads)
     if len(lines) == 0:
         return None
-    octets = np.frombuffer(block.data, np.uint8)
-    if np.any(octets[lines[:, 0]] != ord("{")) or np.any(octets[lines[:, 1] - 1] != ord("}")):
+    if np.any(data[lines[:, 0]] != ord("{")) or np.any(data[lines[:, 1] - 1] != ord("}")):
         return None
-    stream: Any = pa.BufferReader(pa.py_buffer(block.data))  # the stubs know files alone
+    stream: Any = pa.BufferReader(pa.py_buffer(data))  # the stubs know only files
     try:
         rows = arrow_json.read_json(
             stream,
@@ -77,22 +85,22 @@ def _read_by_arrow(
     column = rows.column(field)
     if column.null_count > 0 or len(column) != len(lines):
         return None
-    data, spans = text_of(pa.concat_arrays(column.chunks))
-    return DocumentBatch(data.data, spans.data, file.source)
+    text, spans, _ = text_of(pa.concat_arrays(column.chunks))
+    return DocumentBatch(text, spans, file.source)
 
 
 def _read_by_python(
-    block: Block, file: CorpusFile, options: ReadOptions, tell: Tell
-) -> Iterator[bytes]:
-    import json
-
+    data: ByteArray, offset: int, file: CorpusFile, options: ReadOptions
+) -> tuple[DocumentBatch, int]:
     field = options.text_field
+    documents: list[bytes] = []
+    replaced = 0
 
     def place(index: int) -> str:
-        return f"{file.source}, line {count_lines_before(file, block.offset) + index + 1}"
+        return f"{file.source}, line {count_lines_before(file, offset) + index + 1}"
 
-    # JSON ends lines at "\n" alone; str.splitlines would also cut at U+2028 inside a string.
-    for index, line in enumerate(str(block.data, "utf-8").split("\n")):
+    # JSON lines end only at "\n"; str.splitlines would also cut at U+2028 inside a string.
+    for index, line in enumerate(data.tobytes().decode().split("\n")):
         if not line or line.isspace():
             continue
         try:
@@ -105,7 +113,12 @@ def _read_by_python(
         value = record.get(field) if isinstance(record, dict) else None
         if not isinstance(value, str):
             _refuse_record(record, field, place(index))
-        yield encode_text(value, lambda: place(index), options, tell)  # noqa: B023
+        try:
+            documents.append(value.encode())
+        except UnicodeEncodeError as error:
+            documents.append(replace_surrogates(error, place(index), options))
+            replaced += 1
+    return DocumentBatch.from_documents(documents, file.source), replaced
 
 
 def _refuse_record(record: object, field: str, place: str) -> NoReturn:
@@ -118,9 +131,9 @@ def _refuse_record(record: object, field: str, place: str) -> NoReturn:
         fields = ", ".join(map(repr, record)) or "none"
         raise CorpusError(
             f"{place}: no field {field!r}; the fields are: {fields}",
-            hint="choose the field that holds the text by text_field (--text-field)",
+            hint="name the field that holds the text with text_field (--text-field)",
         )
     raise CorpusError(
         f"{place}: field {field!r} is {type(record[field]).__name__}, not a string",
-        hint="choose the field that holds the text by text_field (--text-field)",
+        hint="name the field that holds the text with text_field (--text-field)",
     )

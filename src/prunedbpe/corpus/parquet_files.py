@@ -1,4 +1,4 @@
-"""Parquet: the text column of a file -> batches of documents, without a copy where possible."""
+"""Parquet: the text column of a file -> batches of documents, in Arrow's own memory."""
 
 from __future__ import annotations
 
@@ -10,50 +10,49 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prunedbpe._core import find_invalid_utf8
-from prunedbpe.corpus.arrow import text_of
-from prunedbpe.corpus.batches import DocumentBatch
-from prunedbpe.corpus.inputs import CorpusFile
+from prunedbpe.corpus.documents import DocumentBatch, ReadOptions
+from prunedbpe.corpus.files import CorpusFile
 from prunedbpe.errors import CorpusError
-from prunedbpe.types import ByteArray, Int64Array
+from prunedbpe.types import BoolArray, ByteArray, Int64Array
 
 _MOST_ROWS = 1 << 16
 
 
 def read_parquet(
-    file: CorpusFile, text_field: str, batch_bytes: int
-) -> Iterator[tuple[DocumentBatch, int]]:
-    """Read the column ``text_field``; null rows are left out.
+    file: CorpusFile, options: ReadOptions
+) -> Iterator[tuple[DocumentBatch, int, list[str]]]:
+    """Read the text column; null rows hold no document.
 
-    Parquet promises that its strings are UTF-8, so one that is not means a damaged file.
+    Yields:
+        Batches, the bytes of the file read so far (estimated), and the places of rows that are not
+        UTF-8. Rows count from 0.
 
     Raises:
-        CorpusError: The file is damaged, or has no such column, or the column does not hold text.
+        CorpusError: The file is damaged, has no such column, or the column does not hold text.
     """
     size = file.size or 0
-    rows_read = 0
+    first_row = 0
     try:
         with pq.ParquetFile(file.path) as parquet:
-            _check_column(file, parquet.schema_arrow, text_field)
+            _check_column(file, parquet.schema_arrow, options.text_field)
             row_count = parquet.metadata.num_rows
             row_batches = parquet.iter_batches(
-                batch_size=_rows_at_a_time(parquet.metadata, text_field, batch_bytes),
-                columns=[text_field],
+                batch_size=_rows_at_a_time(parquet.metadata, options),
+                columns=[options.text_field],
             )
-            for rows in row_batches:
-                data, spans = text_of(rows.column(0))
-                _check_text(file, data, spans, rows_read)
-                reached = size * rows_read // row_count
-                rows_read += rows.num_rows
-                for first, last in _runs(spans, batch_bytes):
+            for column in row_batches:
+                data, spans, rows = text_of(column.column(0))
+                valid = _are_utf8(data, spans)
+                places = [f"{file.source}, row {first_row + row}" for row in rows[~valid].tolist()]
+                first_row += column.num_rows
+                position = size * first_row // row_count
+                if places:
+                    yield DocumentBatch.from_documents([], file.source), position, places
+                spans = spans[valid]
+                for first, last in _runs(spans, options.batch_bytes):
                     begin, end = int(spans[first, 0]), int(spans[last - 1, 1])
-                    if last == len(spans):
-                        reached = size * rows_read // row_count
-                    yield (
-                        DocumentBatch(
-                            data[begin:end].data, (spans[first:last] - begin).data, file.source
-                        ),
-                        reached,
-                    )
+                    batch = DocumentBatch(data[begin:end], spans[first:last] - begin, file.source)
+                    yield batch, position, []
     except (OSError, pa.ArrowException) as error:
         raise CorpusError(
             f"{file.source}: cannot be read as Parquet: {error}",
@@ -61,12 +60,31 @@ def read_parquet(
         ) from error
 
 
+def text_of(column: Any) -> tuple[ByteArray, Int64Array, Int64Array]:
+    """Return the bytes of an Arrow column, and spans and numbers of the rows that hold text."""
+    if pa.types.is_string(column.type):
+        offset_type: type[np.signedinteger[Any]] = np.int32
+    else:
+        offset_type = np.int64
+        if not pa.types.is_large_string(column.type):
+            column = column.cast(pa.large_string())
+    _, offset_buffer, text_buffer = column.buffers()
+    if len(column) == 0 or text_buffer is None:
+        return np.empty(0, np.uint8), np.empty((0, 2), np.int64), np.empty(0, np.int64)
+    offsets = np.frombuffer(offset_buffer, offset_type)[column.offset :][: len(column) + 1]
+    spans = np.stack([offsets[:-1], offsets[1:]], axis=1).astype(np.int64)
+    keep = spans[:, 1] > spans[:, 0]
+    if column.null_count:
+        keep &= column.is_valid().to_numpy(zero_copy_only=False)
+    return np.frombuffer(text_buffer, np.uint8), spans[keep], np.flatnonzero(keep)
+
+
 def _check_column(file: CorpusFile, schema: Any, text_field: str) -> None:
     if text_field not in schema.names:
         raise CorpusError(
             f"{file.source}: no column {text_field!r}; the columns are: "
             + (", ".join(map(repr, schema.names)) or "none"),
-            hint="choose the column that holds the text by text_field (--text-field)",
+            hint="name the column that holds the text with text_field (--text-field)",
         )
     column_type = schema.field(text_field).type
     if pa.types.is_dictionary(column_type):
@@ -79,41 +97,40 @@ def _check_column(file: CorpusFile, schema: Any, text_field: str) -> None:
     ):
         raise CorpusError(
             f"{file.source}: column {text_field!r} holds {column_type}, not text",
-            hint="choose the column that holds the text by text_field (--text-field)",
+            hint="name the column that holds the text with text_field (--text-field)",
         )
 
 
-def _rows_at_a_time(metadata: Any, text_field: str, batch_bytes: int) -> int:
-    """Rows that come to about ``batch_bytes`` where rows are longest, so that memory is bounded."""
+def _rows_at_a_time(metadata: Any, options: ReadOptions) -> int:
+    """Return how many rows have about ``batch_bytes`` where rows are longest; bounds memory."""
     rows = _MOST_ROWS
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)
         for number in range(group.num_columns):
             column = group.column(number)
-            if column.path_in_schema == text_field and column.total_uncompressed_size > 0:
-                fitting = batch_bytes * group.num_rows // column.total_uncompressed_size
+            if column.path_in_schema == options.text_field and column.total_uncompressed_size > 0:
+                fitting = options.batch_bytes * group.num_rows // column.total_uncompressed_size
                 rows = min(rows, fitting)
     return max(rows, 1)
 
 
-def _check_text(file: CorpusFile, data: ByteArray, spans: Int64Array, first_row: int) -> None:
-    if len(spans) == 0:
-        return
-    # All rows at once: valid together, and none begins inside a character.
-    together = data[spans[0, 0] : spans[-1, 1]]
-    if find_invalid_utf8(together) < 0 and not np.any((data[spans[:, 0]] & 0xC0) == 0x80):
-        return
-    # One by one: what lies under a null is not text and may be anything.
-    for begin, end in spans.tolist():
-        if find_invalid_utf8(data[begin:end]) >= 0:
-            raise CorpusError(
-                f"{file.source}: a text in or after row {first_row} is not UTF-8",
-                hint="the file is damaged, or holds bytes in a text column: write it anew",
-            )
+def _are_utf8(data: ByteArray, spans: Int64Array) -> BoolArray:
+    """Return for each row whether it is UTF-8."""
+    valid = np.ones(len(spans), np.bool_)
+    # Fast path: the rows are valid together, and none begins inside a character.
+    if len(spans) == 0 or (
+        find_invalid_utf8(data[spans[0, 0] : spans[-1, 1]]) < 0
+        and not np.any((data[spans[:, 0]] & 0xC0) == 0x80)
+    ):
+        return valid
+    # One by one: the bytes of a null row are not text and may be anything.
+    for row, (begin, end) in enumerate(spans.tolist()):
+        valid[row] = find_invalid_utf8(data[begin:end]) < 0
+    return valid
 
 
 def _runs(spans: Int64Array, batch_bytes: int) -> Iterator[tuple[int, int]]:
-    """Runs of rows of at most ``batch_bytes`` together; a longer row is a run of its own."""
+    """Yield runs of rows with at most ``batch_bytes``; a longer row is a run of its own."""
     first = 0
     while first < len(spans):
         fitting = np.searchsorted(spans[:, 1], spans[first, 0] + batch_bytes, side="right")

@@ -1,117 +1,207 @@
-"""Readers: a part of a file -> batches of documents, one reader for each layout.
+"""Readers: parts of files, or texts -> pieces: batches of documents, each with its report.
 
-A reader gives pairs: a batch, and how far the file has been read on the disk. What ``parquet`` and
-``json_lines`` are for is imported only where there are such files.
+Reading may run ahead in a thread of its own, so a reader returns what it found with each piece and
+changes no shared state.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 import numpy as np
 
-from prunedbpe._core import find_invalid_utf8
-from prunedbpe.corpus.batches import (
+from prunedbpe._core import find_invalid_utf8, split_lines
+from prunedbpe.corpus.blocks import HEAD_BYTES, Block, TextStream, text_blocks
+from prunedbpe.corpus.documents import (
+    CorpusReport,
     DocumentBatch,
-    batch_of_documents,
-    batch_of_lines,
-    batch_of_whole,
-    encode_text,
+    ReadOptions,
+    counted,
+    replace_surrogates,
+    report_skipped,
 )
-from prunedbpe.corpus.blocks import (
-    check_file,
-    cut_at_lines,
-    line_blocks,
-    make_block,
-    whole_file_block,
-)
-from prunedbpe.corpus.inputs import STDIN, Layout
-from prunedbpe.corpus.options import ReadOptions
-from prunedbpe.corpus.report import CorpusReport, Tell
+from prunedbpe.corpus.files import CorpusFile, Layout
 from prunedbpe.corpus.shards import FilePart
 from prunedbpe.errors import CorpusError
+from prunedbpe.types import ByteArray, Int64Array
 
 PYTHON_SOURCE = "<python>"
 """The source name of texts that come from an iterable."""
 
-BatchAt = tuple[DocumentBatch, int]
-"""A batch, and the bytes read from the disk up to its end."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF16 = "UTF-16, not UTF-8"
+_logger = logging.getLogger("prunedbpe")
 
 
-def read_part(
-    part: FilePart, options: ReadOptions, tell: Tell, threads: int = 1, *, check_first: bool = True
-) -> Iterator[BatchAt]:
-    """Read a part of a file by the reader of its layout; for the arguments see ``line_blocks``."""
-    if part.file.is_stdin:
-        yield from _read_stdin(options, tell)
-    elif part.file.layout is Layout.PARQUET:
-        from prunedbpe.corpus.parquet_files import read_parquet
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A batch and what was found while reading it.
 
-        yield from read_parquet(part.file, options.text_field, options.batch_bytes)
-    elif part.file.layout is Layout.WHOLE:
-        block = whole_file_block(part.file, threads)
-        yield batch_of_whole(block.data, part.file.source), block.disk_position
-    elif part.file.layout is Layout.LINES:
-        for block in line_blocks(part, options.batch_bytes, threads, check_first=check_first):
-            batch = batch_of_lines(block.data, part.file.source, threads)
-            yield batch, block.disk_position
-    else:
-        yield from _read_json_lines(part, options, tell, threads, check_first)
+    Attributes:
+        batch: The documents; there may be none.
+        position: Bytes read from disk up to the end of the batch; of texts, their own bytes.
+        report: What was skipped or repaired; the batch itself is not counted.
+    """
+
+    batch: DocumentBatch
+    position: int
+    report: CorpusReport
 
 
-def _read_json_lines(
-    part: FilePart, options: ReadOptions, tell: Tell, threads: int, check_first: bool
-) -> Iterator[BatchAt]:
-    from prunedbpe.corpus.json_lines import batch_of_json_lines
+def read_parts(parts: Sequence[FilePart], options: ReadOptions, threads: int) -> Iterator[Piece]:
+    """Read parts of files one after the other; positions count from the first part."""
+    start = 0
+    for part in parts:
+        source, size = part.file.source, part.end - part.begin
+        found = opened = CorpusReport(files=int(part.is_start))
+        for piece in _read_part(part, options, threads):
+            # Lines cross the ends of parts, and standard input has no size.
+            done = piece.position - part.begin
+            position = start + (done if part.file.is_stdin else min(max(done, 0), size))
+            yield Piece(piece.batch, position, piece.report + opened)
+            found += piece.report
+            opened = CorpusReport()
+        if opened.files:
+            yield Piece(DocumentBatch.from_documents([], source), start, opened)
+        if found.skipped_documents:
+            _warn(part.file, found)
+        start += size
 
-    for block in line_blocks(part, options.batch_bytes, threads, check_first=check_first):
-        try:
-            batch = batch_of_json_lines(block, part.file, options, tell, threads)
-        except CorpusError:
-            # A file that is not UTF-8 is left out, whatever else is wrong with it.
-            if not check_first:
-                check_file(part.file, threads)
-            raise
-        yield batch, block.disk_position
 
-
-def read_texts(texts: Iterable[str], options: ReadOptions, tell: Tell) -> Iterator[BatchAt]:
-    """Put Python strings into batches; the position is the bytes of all texts so far."""
+def read_texts(texts: Iterable[str], options: ReadOptions) -> Iterator[Piece]:
+    """Put Python strings into batches."""
     documents: list[bytes] = []
-    size = position = 0
+    size = position = replaced = 0
+
+    def piece() -> Piece:
+        batch = DocumentBatch.from_documents(documents, PYTHON_SOURCE)
+        return Piece(batch, position, CorpusReport(replaced_documents=replaced))
+
     for index, text in enumerate(texts):
         if not isinstance(text, str):
             raise CorpusError(
                 f"document {index} of the iterable is of type {type(text).__name__}, not str",
                 hint="give strings, for instance (row['text'] for row in rows)",
             )
-        documents.append(encode_text(text, lambda: f"document {index}", options, tell))  # noqa: B023
+        try:
+            documents.append(text.encode())
+        except UnicodeEncodeError as error:
+            documents.append(replace_surrogates(error, f"document {index}", options))
+            replaced += 1
         size += len(documents[-1])
         if size >= options.batch_bytes:
             position += size
-            yield batch_of_documents(documents, PYTHON_SOURCE), position
-            documents, size = [], 0
-    yield batch_of_documents(documents, PYTHON_SOURCE), position + size
+            yield piece()
+            documents, size, replaced = [], 0, 0
+    position += size
+    yield piece()
 
 
-def _read_stdin(options: ReadOptions, tell: Tell) -> Iterator[BatchAt]:
-    """Read lines as they come. What came cannot be read again, so a bad line is left out alone."""
-    for piece, offset in cut_at_lines(sys.stdin.buffer, options.batch_bytes):
-        position = offset + len(piece)
-        data = make_block(piece, offset, position).data
-        batch = batch_of_lines(data, STDIN)
-        fault = find_invalid_utf8(data)
-        if fault >= 0:
-            if options.strict:
-                raise CorpusError(
-                    f"standard input is not UTF-8 at byte {position - len(data) + fault}",
-                    hint="convert it to UTF-8, or leave out strict to skip such lines",
-                )
-            # A line end is never part of a character, so a line is valid or not by itself.
-            valid = np.array(
-                [find_invalid_utf8(data[begin:end]) < 0 for begin, end in batch.spans.tolist()]
-            )
-            tell(CorpusReport(skipped=(STDIN,), skipped_lines=int((~valid).sum())))
-            batch = DocumentBatch(data, np.asarray(batch.spans)[valid].data, STDIN)
-        yield batch, position
+def _read_part(part: FilePart, options: ReadOptions, threads: int) -> Iterator[Piece]:
+    if part.file.layout is Layout.PARQUET:
+        from prunedbpe.corpus.parquet_files import read_parquet
+
+        for batch, position, places in read_parquet(part.file, options):
+            yield Piece(batch, position, report_skipped(places, options))
+        return
+    with TextStream(part.file) as stream:
+        if is_utf16(stream.head):
+            if part.is_start:
+                yield _skip_utf16(part.file, options)
+            return
+        for block in text_blocks(stream, part, options.batch_bytes):
+            yield _read_block(block, part.file, options, threads)
+
+
+def _read_block(block: Block, file: CorpusFile, options: ReadOptions, threads: int) -> Piece:
+    data = block.data
+    if block.offset == 0 and data[:3].tobytes() == _BYTE_ORDER_MARK:
+        data = data[3:]
+    shift = block.offset + len(block.data) - len(data)
+    if file.layout is Layout.WHOLE:
+        spans = np.array([[0, len(data)]] if len(data) else [], np.int64).reshape(-1, 2)
+    else:
+        spans = split_lines(data, threads)
+    rows, offsets = _find_invalid(data, spans, threads)
+    report = report_skipped(
+        [f"{file.source}, byte {shift + offset}" for offset in offsets], options
+    )
+    if file.layout is not Layout.JSONL:
+        batch = DocumentBatch(data, np.delete(spans, rows, axis=0) if rows else spans, file.source)
+        return Piece(batch, block.disk_position, report)
+
+    from prunedbpe.corpus.json_lines import read_json_lines
+
+    if rows:  # blank the invalid lines, so that the others keep their numbers
+        data = data.copy()
+        for begin, end in spans[rows].tolist():
+            data[begin:end] = ord(" ")
+    batch, replaced = read_json_lines(data, block.offset, file, options, threads)
+    return Piece(batch, block.disk_position, replace(report, replaced_documents=replaced))
+
+
+def _find_invalid(data: ByteArray, spans: Int64Array, threads: int) -> tuple[list[int], list[int]]:
+    """Find the lines that are not UTF-8: their rows in ``spans``, and the first fault in each.
+
+    A line end is never part of a character, so each line is valid or not by itself.
+    """
+    rows: list[int] = []
+    offsets: list[int] = []
+    fault = find_invalid_utf8(data, threads)
+    while fault >= 0:
+        row = int(np.searchsorted(spans[:, 1], fault, side="right"))
+        rows.append(row)
+        offsets.append(fault)
+        end = int(spans[row, 1])
+        found = find_invalid_utf8(data[end:])
+        fault = end + found if found >= 0 else -1
+    return rows, offsets
+
+
+def is_utf16(head: bytes) -> bool:
+    r"""Whether a file with this beginning is UTF-16: by its byte order mark, or by its NUL bytes.
+
+    Latin text in UTF-16 has a NUL in every second place.
+
+    >>> is_utf16("text".encode("utf-16")), is_utf16("text".encode("utf-16-be")), is_utf16(b"text")
+    (True, True, False)
+    """
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    if len(head) < 4:
+        return False
+    even, odd = (head[first:HEAD_BYTES:2] for first in (0, 1))
+    # A file with NULs in both places is binary, or UTF-8 text that contains NULs.
+    return (4 * even.count(0) >= len(even)) != (4 * odd.count(0) >= len(odd))
+
+
+def _skip_utf16(file: CorpusFile, options: ReadOptions) -> Piece:
+    place = f"{file.source}: {_UTF16}"
+    if options.strict:
+        raise CorpusError(place, hint=_utf16_remedy(file))
+    report = CorpusReport(skipped_documents=1, skipped=(place,))
+    return Piece(DocumentBatch.from_documents([], file.source), file.size or 0, report)
+
+
+def _utf16_remedy(file: CorpusFile) -> str:
+    convert = "iconv -f UTF-16 -t UTF-8"
+    if file.is_stdin:
+        return f"pipe it through: {convert}"
+    name = PurePath(file.source)
+    if file.compression:
+        name = name.with_suffix("")
+    unpack = "unpack it, then " if file.compression else ""
+    return f"{unpack}convert it: {convert} {name} > {name.with_stem(name.stem + '-utf8')}"
+
+
+def _warn(file: CorpusFile, report: CorpusReport) -> None:
+    """Log one line for a file: where its first skipped document is, and how many there are."""
+    first = report.skipped[0]
+    if first.endswith(_UTF16):
+        _logger.warning("%s; file skipped; %s", first, _utf16_remedy(file))
+    else:
+        documents = counted(report.skipped_documents, "document")
+        _logger.warning("%s; %s of this file skipped", first, documents)

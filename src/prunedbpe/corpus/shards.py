@@ -1,8 +1,8 @@
-"""Shards: contiguous runs of the corpus, planned by bytes on the disk.
+"""Shards: contiguous runs of the corpus, planned by bytes on disk.
 
-Shards follow one another in the order of the corpus, so the tables counted from them, laid end to
-end, are the table of the whole, first positions included. A plan depends only on the files and
-their sizes: each worker makes it for itself, and all agree.
+Shards follow one another in corpus order, so their tables reduce to the table of the whole, first
+positions included. A plan depends only on the files and their sizes: each worker makes it for
+itself, and all agree.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prunedbpe.corpus.inputs import CorpusFile
+from prunedbpe.corpus.files import CorpusFile
 from prunedbpe.errors import SettingsError
 
 
@@ -38,8 +38,8 @@ class Shard:
 class FilePart:
     """The lines of a file that begin in the bytes ``[begin, end)``; or a whole file.
 
-    A line belongs to the part its first byte lies in, wherever the cut falls inside it: so the
-    parts of a file hold each of its lines once.
+    A line belongs to the part that holds its first byte, so the parts of a file hold each line
+    once.
     """
 
     file: CorpusFile
@@ -48,19 +48,14 @@ class FilePart:
 
     @property
     def is_start(self) -> bool:
-        """Whether the file begins here; the parts of a file are counted as one by this."""
+        """Whether the file begins here: exactly one part of each file does."""
         return self.begin == 0
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether this is all of the file."""
-        return self.is_start and self.end == (self.file.size or 0)
 
 
 def plan_parts(files: Sequence[CorpusFile], shard: Shard | None) -> list[FilePart]:
-    """The parts of ``files`` that make up ``shard``, in order; all files without a shard.
+    """Return the parts of ``files`` that make up ``shard``, in order; all files without a shard.
 
-    Files that cannot be cut go whole to the shard in which their first byte lies.
+    A file that cannot be cut goes as a whole to the shard that holds its first byte.
 
     Raises:
         SettingsError: Standard input cannot be divided into shards.

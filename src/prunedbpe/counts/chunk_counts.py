@@ -1,8 +1,8 @@
-"""The table of chunk counts: all that learning ever needs to know of a corpus.
+"""The table of chunk counts: all that learning needs to know about a corpus.
 
 Rows are unique chunks in order of first appearance, each with its 64-bit count and the position of
-its first occurrence: its byte offset in the corpus, all documents laid end to end. Kept as flat
-arrays; saved as Parquet, so that any other program can open it.
+its first occurrence: its byte offset in the corpus, all documents laid end to end (after
+normalization, if the pretokenizer asks for it). Flat arrays in memory, Parquet on disk.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class ChunkCounts:
         offsets: Chunk ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
         counts: How often each chunk occurs.
         first_positions: Where each chunk occurs first, in bytes from the start of the corpus.
-        pretokenizer: What cut the corpus.
-        corpus: Documents, bytes and skipped files.
-        shard: Which part of its corpus was counted, if only a part was.
+        pretokenizer: The one that cut the corpus.
+        corpus: What was read and what was skipped.
+        shard: The part of the corpus that was counted, if not all of it.
     """
 
     data: ByteArray
@@ -50,7 +50,7 @@ class ChunkCounts:
     shard: Shard | None = None
 
     def __post_init__(self) -> None:
-        # Native code trusts these numbers: a wrong one would read memory that is not the table's.
+        # Native code trusts these numbers: a wrong one would read memory outside the table.
         data, offsets, counts, first_positions = self.columns
         if len(offsets) != len(counts) + 1 or len(first_positions) != len(counts):
             raise FormatError(
@@ -75,7 +75,7 @@ class ChunkCounts:
         return len(self.counts)
 
     def __eq__(self, other: object) -> bool:
-        """Equal tables: the same chunks, counts and positions, cut by the same pretokenizer."""
+        """Whether chunks, counts, positions and pretokenizer are the same."""
         return (
             isinstance(other, ChunkCounts)
             and self.pretokenizer == other.pretokenizer
@@ -88,7 +88,7 @@ class ChunkCounts:
     __hash__ = None  # type: ignore[assignment]
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """The chunks with their counts, in order.
+        """Yield the chunks with their counts, in order.
 
         >>> list(ChunkCounts.from_mapping({b"ab": 3, b"c": 1}).items())
         [(b'ab', 3), (b'c', 1)]
@@ -102,11 +102,11 @@ class ChunkCounts:
     def from_mapping(
         cls, counts: Mapping[bytes, int], pretokenizer: Pretokenizer | None = None
     ) -> ChunkCounts:
-        """A table made by hand: chunks in the order of the mapping, laid end to end.
+        """Make a table by hand: chunks in the order of the mapping, laid end to end.
 
         Args:
             counts: How often each chunk occurs; chunks are not empty, counts are positive.
-            pretokenizer: What the chunks were cut by; the paper's by default.
+            pretokenizer: The one that cut the chunks; the paper's by default.
         """
         for chunk, count in counts.items():
             if not chunk or count < 1:
@@ -165,7 +165,7 @@ class ChunkCounts:
         """Read a table that :meth:`save` wrote.
 
         Raises:
-            FormatError: The file is no such table, or damaged.
+            FormatError: The file is not such a table, or is damaged.
         """
         import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""From a corpus to its chunk counts: native, the same table for any number of threads."""
+"""Counting: a corpus -> its chunk counts, the same table for any number of threads."""
 
 from __future__ import annotations
 
@@ -6,39 +6,26 @@ from prunedbpe import _core
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.threads import thread_count, worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, CorpusReport, DocumentBatch, Shard, open_corpus
-from prunedbpe.corpus.batches import normalized
 from prunedbpe.counts.chunk_counts import ChunkCounts
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 
 
 class BatchCounter:
-    """Counts the chunks of document batches; one owner.
+    """Counts the chunks of document batches; not shared between threads.
 
     Args:
-        pretokenizer: What cuts the documents.
-        threads: One per core by default.
+        pretokenizer: Cuts the documents.
+        threads: Number of counting threads; one per core by default.
     """
 
     def __init__(self, pretokenizer: Pretokenizer, threads: int | None = None) -> None:
         self._pretokenizer = pretokenizer
-        self._threads = thread_count(threads)
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget everything."""
-        self._native = _core.ChunkCounter(self._threads)
-        self.documents = 0
-
-    @property
-    def position(self) -> int:
-        """Bytes of all documents counted so far."""
-        return int(self._native.position)
+        self._native = _core.ChunkCounter(thread_count(threads))
 
     def add(self, batch: DocumentBatch) -> None:
-        """Count a batch; it follows what came before."""
-        self.documents += len(batch)
+        """Count a batch that follows all earlier ones in the corpus."""
         if self._pretokenizer.normalization:
-            batch = normalized(batch)
+            batch = batch.normalized(self._pretokenizer.normalization)
         if self._pretokenizer.is_native:
             self._native.add_documents(self._pretokenizer.name, batch.data, batch.spans)
             return
@@ -47,9 +34,8 @@ class BatchCounter:
             self._native.add_chunks(document, self._pretokenizer.chunk_ends(document))
 
     def finish(self, report: CorpusReport, shard: Shard | None = None) -> ChunkCounts:
-        """The table of what was counted; the counter starts again from nothing."""
+        """Return the table of all batches since the last call."""
         data, offsets, counts, first_positions = self._native.finish()
-        self.documents = 0
         return ChunkCounts(
             data=data,
             offsets=offsets,
@@ -73,8 +59,11 @@ def count(
     Args:
         corpus: Paths, an iterable of texts, or a :class:`~prunedbpe.corpus.Corpus`.
         pretokenizer: A built-in name, a regular expression, or a pretokenizer.
-        threads: How many threads count; one per core by default.
-        progress: Who watches.
+        threads: Number of counting threads; one per core by default.
+        progress: Progress reporter; silent by default.
+
+    Returns:
+        The table; empty if the corpus holds no text.
 
     >>> table = count(iter(["to be or not to be"]))
     >>> dict(table.items())
@@ -83,6 +72,6 @@ def count(
     corpus = open_corpus(corpus)
     counter = BatchCounter(find_pretokenizer(pretokenizer), threads)
     with progress.task("Counting", total=corpus.size, unit="bytes") as task:
-        for batch in corpus.batches(task, threads=worker_count(threads), forget=counter.restart):
+        for batch in corpus.batches(task, threads=worker_count(threads)):
             counter.add(batch)
     return counter.finish(corpus.report, corpus.shard)

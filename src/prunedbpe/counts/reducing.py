@@ -1,8 +1,8 @@
-"""Adding up the tables of shards: exactly the table of the whole corpus, positions included.
+"""Reducing: the tables of shards -> exactly the table of the whole corpus, positions included.
 
-Shards are contiguous runs of the corpus, so the table of a shard becomes part of the whole by
-moving its positions behind the bytes of the shards before it. A table that knows its shard is put
-in its place whatever the order of the arguments; tables without one follow each other as given.
+Shards are contiguous runs of the corpus, so each table is shifted by the bytes of the shards before
+it. Tables that know their shard may come in any order; tables without one follow each other as
+given.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def reduce_counts(tables: Sequence[ChunkCounts]) -> ChunkCounts:
     """Reduce the tables of corpus parts to the table of the whole.
 
     Args:
-        tables: At least one table, all cut by the same pretokenizer. Tables counted with a shard
-            number must be all the shards of one plan.
+        tables: At least one table, all cut by the same pretokenizer. If they are shards, all
+            shards of one plan.
 
     Raises:
         SettingsError: The tables do not belong together; the message names the difference.

@@ -18,9 +18,8 @@ cores; memory holds one batch, and for flat files the offsets.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
@@ -30,8 +29,7 @@ from prunedbpe._support.atomic_files import atomic_write, read_json, write_json
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.threads import worker_count
-from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
-from prunedbpe.corpus.batches import DocumentBatch
+from prunedbpe.corpus import Corpus, CorpusInput, DocumentBatch, open_corpus
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.tokenizer import Segmentation, SpecialSet, Tokenizer
 from prunedbpe.types import AnyArray, Int64Array, Settings, UInt32Array
@@ -45,14 +43,6 @@ FileFormat = Literal["jsonl", "npy", "bin", "parquet", "arrow"]
 FILE_FORMATS: tuple[FileFormat, ...] = ("jsonl", "npy", "bin", "parquet", "arrow")
 
 _LARGEST_IN_TWO_BYTES = 1 << 16
-
-
-class _StartAgainError(Exception):
-    """Ids were written of a file that is not UTF-8; caught where writing began."""
-
-
-def _start_again() -> None:
-    raise _StartAgainError
 
 
 @dataclass(frozen=True)
@@ -77,15 +67,11 @@ def encode_documents(
     segmentation: Segmentation = "rank",
     threads: int | None = None,
     progress: Progress = SILENT,
-    forget: Callable[[], None] | None = None,
 ) -> Iterator[tuple[UInt32Array, Int64Array, int]]:
-    """Encode a corpus batch by batch: flat ids, offsets, and the bytes of the batch.
-
-    For ``forget`` see :meth:`prunedbpe.corpus.Corpus.batches`.
-    """
+    """Encode a corpus batch by batch: flat ids, offsets, and the bytes of the batch."""
     opened = open_corpus(corpus)
     with progress.task("Encoding", total=opened.size, unit="bytes") as task:
-        for batch in opened.batches(task, threads=worker_count(threads), forget=forget):
+        for batch in opened.batches(task, threads=worker_count(threads)):
             ids, offsets = tokenizer.encode_batch_to_numpy(
                 _texts(batch),
                 allowed_special=allowed_special,
@@ -135,17 +121,11 @@ def encode_corpus(
         raise SettingsError(f"format {format!r}", hint=f"there are {', '.join(FILE_FORMATS)}")
     end = None if append_token is None else special_id(tokenizer, append_token)
     output.parent.mkdir(parents=True, exist_ok=True)
-    corpus = open_corpus(corpus)
-    encode = partial(
-        encode_documents, tokenizer, corpus, allowed_special=allowed_special,
+    batches = encode_documents(
+        tokenizer, corpus, allowed_special=allowed_special,
         segmentation=segmentation, threads=threads, progress=progress,
     )  # fmt: skip
-    # Every file is read once. Only if one turns out not to be UTF-8 when some of it has been
-    # written, all is written again, and the files are checked first.
-    try:
-        return _write_encoded(tokenizer, encode(forget=_start_again), output, format, end)
-    except _StartAgainError:
-        return _write_encoded(tokenizer, encode(), output, format, end)
+    return _write_encoded(tokenizer, batches, output, format, end)
 
 
 def _write_encoded(

@@ -13,12 +13,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prunedbpe.corpus import Corpus, CorpusReport, streams
-from prunedbpe.corpus import blocks as corpus_blocks
+from prunedbpe.corpus import Corpus, CorpusReport, Shard, blocks
 from prunedbpe.errors import CorpusError, FormatError
 
 TEXTS = ["Hello, world", "中文文本", "naïve", "x" * 50]
@@ -53,31 +53,27 @@ def test_lines_are_documents(tmp_path: Path, extension: str) -> None:
     assert read(Corpus(write(tmp_path / f"a.{extension}", LINES))) == TEXTS
 
 
-@pytest.mark.skipif(not hasattr(os, "preadv"), reason="the system reads files from one place only")
-@pytest.mark.parametrize("name", ["a.txt", "README"])
-def test_a_large_file_read_by_many_threads(tmp_path: Path, monkeypatch, name: str) -> None:
+@pytest.mark.parametrize("name", ["a.txt", "README", "a.txt.gz"])
+def test_threads_do_not_change_a_large_file(tmp_path: Path, name: str) -> None:
     data = b"".join(b"line %d\n" % n for n in range(400_000))
-    corpus = Corpus(write(tmp_path / name, data))
+    packed = gzip.compress(data, 1) if name.endswith("gz") else data
+    corpus = Corpus(write(tmp_path / name, packed), batch_bytes=1 << 20)
 
     def documents(threads: int) -> list[bytes]:
         batches = corpus.batches(threads=threads)
         return [document for batch in batches for document in batch.documents()]
 
-    assert documents(3) == documents(1)
-    assert documents(1000) == documents(1)
-    preadv = os.preadv
-    monkeypatch.setattr(os, "preadv", lambda fd, buffers, at: preadv(fd, [buffers[0][:70_000]], at))
-    assert documents(3) == documents(1)
-    # Where a part ends early, one reader goes on from there to the end.
-    monkeypatch.setattr(os, "preadv", lambda fd, buffers, at: 0 if at else preadv(fd, buffers, at))
-    assert documents(3) == documents(1)
+    expected = [data] if name == "README" else data.splitlines()
+    assert documents(1) == expected
+    assert documents(3) == expected
+    assert documents(1000) == expected
 
-    def fail(*arguments: object) -> int:
-        raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(os, "preadv", fail)
-    with pytest.raises(CorpusError, match=f"{name}: cannot be read: Input/output error"):
-        documents(3)
+def test_a_line_longer_than_many_blocks(tmp_path: Path) -> None:
+    lines = ["short", "long " * 1000, "end"]
+    for name, pack in (("a.txt", bytes), ("a.txt.gz", gzip.compress)):
+        path = write(tmp_path / name, pack("\n".join(lines).encode()))
+        assert read(Corpus(path, batch_bytes=7)) == lines
 
 
 @pytest.mark.parametrize("name", ["a.py", "README", "a.md", "a.json"])
@@ -103,31 +99,27 @@ def test_text_field_of_json_lines(tmp_path: Path) -> None:
 
 @pytest.fixture(params=[True, False], ids=["with extras", "without"])
 def with_extras(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What is unpacked by an extra where that is installed is unpacked without it too."""
+    """With and without the optional package that unpacks gzip."""
     if request.param:
         pytest.importorskip("isal")
     else:
         monkeypatch.setitem(sys.modules, "isal", None)
-    streams._unpack_gzip.cache_clear()
+    blocks._unpack_gzip.cache_clear()
     yield
-    streams._unpack_gzip.cache_clear()
+    blocks._unpack_gzip.cache_clear()
 
 
 @pytest.mark.usefixtures("with_extras")
 @pytest.mark.parametrize("compression", COMPRESSORS)
-@pytest.mark.parametrize("limit", [None, 10])
-def test_compressed_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compression: str, limit: int | None
-) -> None:
-    if limit:
-        monkeypatch.setattr(corpus_blocks, "WHOLE_READ_LIMIT", limit)
+@pytest.mark.parametrize("batch_bytes", [10, 1 << 20])
+def test_compressed_files(tmp_path: Path, compression: str, batch_bytes: int) -> None:
     pack = COMPRESSORS[compression]
     # Two compressed parts one after the other are one file, as `cat a.gz b.gz` makes them.
     lines = write(tmp_path / f"a.txt.{compression}", pack(LINES) + pack(b"last"))
     records = write(tmp_path / f"b.jsonl.{compression}", pack(JSON_LINES))
     whole = write(tmp_path / f"c.{compression}", pack(LINES))
     empty = write(tmp_path / f"d.txt.{compression}", b"")
-    corpus = Corpus([lines, records, whole, empty])
+    corpus = Corpus([lines, records, whole, empty], batch_bytes=batch_bytes)
     assert read(corpus) == [*TEXTS, "last", *TEXTS, LINES.decode()]
     assert corpus.report.files == 4
 
@@ -183,26 +175,39 @@ def test_parquet_errors(tmp_path: Path) -> None:
         Corpus(write(tmp_path / "c.parquet.gz", b""))
 
 
-def test_parquet_text_that_is_not_utf8(tmp_path: Path) -> None:
-    # Valid together, but the cut goes through a character: each row must be looked at by itself.
-    halves = pa.array(["中".encode()[:1], "中".encode()[1:]], pa.binary()).view(pa.string())
-    pq.write_table(pa.table({"text": halves}), tmp_path / "a.parquet")
-    with pytest.raises(CorpusError, match=r"a\.parquet: a text .* is not UTF-8"):
-        read(Corpus(tmp_path / "a.parquet"))
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+def test_parquet_text_that_is_not_utf8(tmp_path: Path, batch_bytes: int) -> None:
+    # Valid together, but the cut goes through a character: each row must be checked by itself.
+    rows = [b"good", None, "中".encode()[:1], "中".encode()[1:], b"", b"fine", b"\xff"]
+    column = pa.array(rows, pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
+    corpus = Corpus(tmp_path / "a.parquet", batch_bytes=batch_bytes)
+    assert read(corpus) == ["good", "fine"]
+    places = tuple(f"{tmp_path}/a.parquet, row {row}: not UTF-8" for row in (2, 3, 6))
+    assert corpus.report == CorpusReport(2, 8, 1, 3, places)
+    with pytest.raises(CorpusError, match=r"a\.parquet, row 2: not UTF-8"):
+        read(Corpus(tmp_path / "a.parquet", strict=True))
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def give(data: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
     data = b"\xef\xbb\xbfone\nbad \xff line\ntwo\r\nthree"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    corpus = Corpus("-", normalize=True)
+    give(data)
+    corpus = Corpus("-")
     assert corpus.size is None
     with caplog.at_level(logging.WARNING):
         assert read(corpus) == ["one", "two", "three"]
-    assert corpus.report == CorpusReport(3, 11, 1, ("-",), skipped_lines=1)
-    assert "1 lines skipped" in caplog.text
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    with pytest.raises(CorpusError, match="not UTF-8 at byte 11"):
+    assert corpus.report == CorpusReport(3, 11, 1, 1, ("-, byte 11: not UTF-8",))
+    assert "-, byte 11: not UTF-8; 1 document of this file skipped" in caplog.text
+    give(data)
+    with pytest.raises(CorpusError, match="-, byte 11: not UTF-8"):
         read(Corpus("-", strict=True))
+    give("text\n".encode("utf-16"))
+    corpus = Corpus("-")
+    assert read(corpus) == []
+    assert corpus.report.skipped == ("-: UTF-16, not UTF-8",)
     with pytest.raises(CorpusError, match="twice"):
         Corpus(["-", "-"])
 
@@ -232,41 +237,116 @@ def test_links_that_go_round(tmp_path: Path) -> None:
     assert read(Corpus(tmp_path)) == ["x"]
 
 
-@pytest.mark.parametrize("limit", [1 << 20, 4])
-@pytest.mark.parametrize("extension", ["txt", "jsonl", "bin"])
-def test_file_that_is_not_utf8_gives_nothing(
+@pytest.mark.parametrize("batch_bytes", [5, 1 << 20])
+@pytest.mark.parametrize("compression", [None, "gz", "zst"])
+@pytest.mark.parametrize("extension", ["txt", "jsonl"])
+def test_a_line_that_is_not_utf8_is_skipped_by_itself(
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     extension: str,
-    limit: int,
+    compression: str | None,
+    batch_bytes: int,
 ) -> None:
-    monkeypatch.setattr(corpus_blocks, "WHOLE_READ_LIMIT", limit)
-    bad = write(tmp_path / f"b.{extension}", b'{"text": "good"}\n' * 3 + b"\xff\n")
+    good, bad = b'{"text": "good"}\n', b'{"text": "\xff"}\n'
+    pack = COMPRESSORS[compression] if compression else bytes
+    name = f"b.{extension}" + (f".{compression}" if compression else "")
+    path = write(tmp_path / name, pack(good * 3 + bad + good + bad * 30 + b"\xe4\xb8\n" + good))
     write(tmp_path / "a.txt", b"first")
     write(tmp_path / "c.txt", b"last")
-    corpus = Corpus(tmp_path, batch_bytes=5)
+    corpus = Corpus(tmp_path, batch_bytes=batch_bytes)
     with caplog.at_level(logging.WARNING, logger="prunedbpe"):
-        assert read(corpus) == ["first", "last"]
-    assert corpus.report.skipped == (str(bad),)
-    assert corpus.report.files == 2
-    assert f"{bad}: skipped, not UTF-8 at byte 51" in caplog.text
-    with pytest.raises(CorpusError, match="not UTF-8 at byte 51") as raised:
-        read(Corpus(tmp_path, strict=True))
+        documents = read(corpus)
+    kept = ["good"] * 5 if extension == "jsonl" else [good.decode().strip()] * 5
+    assert documents == ["first", *kept, "last"]
+    assert corpus.report.files == 3
+    assert corpus.report.skipped_documents == 32
+    assert len(corpus.report.skipped) == 20
+    assert corpus.report.skipped[:2] == (
+        f"{path}, byte 61: not UTF-8",
+        f"{path}, byte 92: not UTF-8",
+    )
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}, byte 61: not UTF-8; 32 documents of this file skipped"
+    ]
+    with pytest.raises(CorpusError, match=f"{name}, byte 61: not UTF-8") as raised:
+        read(Corpus(tmp_path, strict=True, batch_bytes=batch_bytes))
     assert raised.value.hint is not None
 
 
-@pytest.mark.parametrize("limit", [1 << 20, 2])
-def test_byte_order_mark_is_dropped_at_the_start_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+def test_a_whole_file_that_is_not_utf8_is_skipped(tmp_path: Path) -> None:
+    write(tmp_path / "a.md", b"good\n\xff\ngood")
+    write(tmp_path / "b.md", b"fine")
+    corpus = Corpus(tmp_path)
+    assert read(corpus) == ["fine"]
+    assert corpus.report == CorpusReport(1, 4, 2, 1, (f"{tmp_path}/a.md, byte 5: not UTF-8",))
+
+
+def test_no_file_is_opened_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a.txt", "b.md", "c.jsonl"):
+        write(tmp_path / name, b'{"text": "x"}\n' * 500 + b"\xff\n")
+    opened: list[str] = []
+    plain_open = blocks._open
+    monkeypatch.setattr(blocks, "_open", lambda f: opened.append(f.path.name) or plain_open(f))
+    for _ in Corpus(tmp_path, batch_bytes=100).batches(threads=2):
+        pass
+    assert opened == ["a.txt", "b.md", "c.jsonl"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.jsonl", "a.txt.gz"])
+@pytest.mark.parametrize("shards", [1, 3])
+def test_utf16_is_recognised(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, encoding: str, name: str, shards: int
 ) -> None:
-    monkeypatch.setattr(corpus_blocks, "WHOLE_READ_LIMIT", limit)
+    data = ("Some text, naïve 中文.\n" * 500).encode(encoding)
+    path = write(tmp_path / name, gzip.compress(data) if name.endswith("gz") else data)
+    write(tmp_path / "b.txt", b"plain")
+    documents, report = [], CorpusReport()
+    for index in range(shards):
+        corpus = Corpus(tmp_path, shard=Shard(index, shards), batch_bytes=100)
+        documents += read(corpus)
+        report += corpus.report
+    assert documents == ["plain"]
+    assert report == CorpusReport(1, 5, 2, 1, (f"{path}: UTF-16, not UTF-8",))
+    (warning,) = (record.getMessage() for record in caplog.records)
+    command = "iconv -f UTF-16 -t UTF-8"
+    assert warning.startswith(f"{path}: UTF-16, not UTF-8; file skipped") and command in warning
+    with pytest.raises(CorpusError, match="UTF-16, not UTF-8") as raised:
+        read(Corpus(path, strict=True))
+    assert command in str(raised.value.hint)
+
+
+@pytest.mark.parametrize("text", ["a", "\0", "\0\0\0\0\0\0", "a\0", "ab\0cd" * 9, "text " * 9])
+def test_text_with_a_few_nuls_is_not_utf16(tmp_path: Path, text: str) -> None:
+    assert read(Corpus(write(tmp_path / "a.txt", text.encode()))) == [text]
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+def test_byte_order_mark_is_dropped_at_the_start_only(tmp_path: Path, batch_bytes: int) -> None:
     mark = "\ufeff"
     write(tmp_path / "a.txt", f"{mark}a\n{mark}b".encode())
     write(tmp_path / "b.md", f"{mark}a\n{mark}b".encode())
     write(tmp_path / "c.jsonl", f'{mark}{{"text": "c"}}\n'.encode())
     write(tmp_path / "d.txt", mark.encode())
-    assert read(Corpus(tmp_path, batch_bytes=1)) == ["a", f"{mark}b", f"a\n{mark}b", "c"]
+    write(tmp_path / "e.md", mark.encode())
+    expected = ["a", f"{mark}b", f"a\n{mark}b", "c"]
+    assert read(Corpus(tmp_path, batch_bytes=batch_bytes)) == expected
+
+
+def test_excluded_folders(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt", b"text")
+    write(tmp_path / "out" / "vocab.txt", b"'a'")
+    write(tmp_path / "out" / "deep" / "b.txt", b"b")
+    assert read(Corpus(tmp_path)) == ["text", "b", "'a'"]
+    assert read(Corpus(tmp_path, excluding=[tmp_path / "out", None])) == ["text"]
+    assert read(Corpus(tmp_path, excluding=[tmp_path / "not there"])) == ["text", "b", "'a'"]
+    # A path that is named itself is read, also where the output is the folder around it.
+    assert read(Corpus(tmp_path / "a.txt", excluding=[tmp_path])) == ["text"]
+    assert read(Corpus(tmp_path / "out" / "deep", excluding=[tmp_path])) == ["b"]
+    (tmp_path / "a.txt").unlink()
+    for folder in (tmp_path, tmp_path / "out"):
+        with pytest.raises(CorpusError, match=r"all files are in a folder that is excluded: .*out"):
+            Corpus(folder, excluding=[tmp_path / "out"])
 
 
 def test_empty_files(tmp_path: Path) -> None:
@@ -342,28 +422,46 @@ def test_file_that_vanishes(tmp_path: Path) -> None:
         read(corpus)
 
 
-def test_file_that_changes_between_two_passes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(corpus_blocks, "WHOLE_READ_LIMIT", 4)
-    path = write(tmp_path / "a.txt", b"one\ntwo\nthree\n")
-    batches = Corpus(path, batch_bytes=4).batches()
-    next(batches)
-    path.write_bytes(b"one\nt\xffo\nthree\n")
-    with pytest.raises(CorpusError, match="changed while it was read"):
-        list(batches)
-
-
 def test_normal_form(tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", "e\u0301\nplain\ne\u0301x".encode())
-    assert read(Corpus(path)) == ["e\u0301", "plain", "e\u0301x"]
-    corpus = Corpus(path, normalize=True)
-    assert read(corpus) == ["é", "plain", "éx"]
-    assert corpus.report.bytes == len("éplainéx".encode())
+    (batch,) = Corpus(path).batches()
+    assert [d.decode() for d in batch.documents()] == ["e\u0301", "plain", "e\u0301x"]
+    normalized = batch.normalized("NFC")
+    assert [d.decode() for d in normalized.documents()] == ["é", "plain", "éx"]
+    assert (normalized.text_bytes, normalized.source) == (len("éplainéx".encode()), batch.source)
+    assert normalized.normalized("NFC") is normalized
+
+
+def test_batches_are_arrays(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "a.parquet")
+    write(tmp_path / "b.txt", LINES)
+    write(tmp_path / "c.jsonl", JSON_LINES)
+    write(tmp_path / "d.md", LINES)
+    for batch in Corpus(tmp_path).batches():
+        assert isinstance(batch.data, np.ndarray) and batch.data.dtype == np.uint8
+        assert isinstance(batch.spans, np.ndarray) and batch.spans.dtype == np.int64
+        assert batch.spans.shape == (len(batch), 2)
+
+
+def test_why_a_corpus_is_empty(tmp_path: Path) -> None:
+    def why(corpus: Corpus) -> str:
+        assert read(corpus) == []
+        return corpus.report.why_empty()
+
+    for number in range(3):
+        write(tmp_path / "bad" / f"{number}.md", b"\xff")
+        write(tmp_path / "empty" / f"{number}.txt", b"\n\n")
+    assert (
+        why(Corpus(tmp_path / "bad"))
+        == "no text was read: 3 documents of 3 files skipped, not UTF-8"
+    )
+    assert why(Corpus(tmp_path / "empty")) == "no text was read: 3 files, all empty"
+    assert why(Corpus(tmp_path / "empty" / "0.txt")) == "no text was read: 1 file, empty"
+    assert why(Corpus.from_texts(["", ""])) == "no text was read from the iterable"
 
 
 def test_report_as_settings() -> None:
-    report = CorpusReport(3, 11, 1, ("a", "b"), replaced_documents=2, skipped_lines=1)
+    report = CorpusReport(3, 11, 1, 2, ("a", "b"), replaced_documents=2)
     settings = json.loads(json.dumps(report.as_settings()))
     assert CorpusReport.from_settings(settings) == report
     with pytest.raises(FormatError, match="'pages'"):

@@ -39,7 +39,7 @@ BORDERS = bytes.fromhex("00 41 7f 80 8f 90 9f a0 bf c0 c1 c2 df e0 e1 ec ed ee e
 def test_many_threads_find_the_same_fault(threads, unit):
     data = bytearray(unit.encode() * (3_000_000 // len(unit.encode())))
     assert find_invalid_utf8(as_array(bytes(data)), threads) == -1
-    # At the borders of the parts, in front of them and behind them.
+    # Before, at and after the borders of the parts.
     for part in range(threads + 1):
         border = len(data) * part // threads
         for place in range(max(0, border - 3), min(len(data), border + 2)):

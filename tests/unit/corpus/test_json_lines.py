@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prunedbpe.corpus import CorpusReport, json_lines
-from prunedbpe.corpus.blocks import Block
-from prunedbpe.corpus.inputs import find_files
-from prunedbpe.corpus.options import ReadOptions
+from prunedbpe.corpus import json_lines
+from prunedbpe.corpus.documents import ReadOptions
+from prunedbpe.corpus.files import find_files
 from prunedbpe.errors import CorpusError
 
 VALUES = st.recursive(
@@ -69,21 +69,14 @@ ODD_LINES = st.sampled_from(
 
 
 def outcome(path: Path, data: bytes, threads: int) -> object:
-    """Documents and what was reported, or the error."""
-    report = CorpusReport()
-
-    def tell(more: CorpusReport) -> None:
-        nonlocal report
-        report += more
-
+    """Documents and the number of repaired ones, or the error."""
     (file,) = find_files([path])
+    array = np.frombuffer(data, np.uint8)
     try:
-        batch = json_lines.batch_of_json_lines(
-            Block(memoryview(data), 0, 0), file, ReadOptions(), tell, threads
-        )
+        batch, replaced = json_lines.read_json_lines(array, 0, file, ReadOptions(), threads)
     except CorpusError as error:
         return str(error)
-    return list(batch.documents()), report
+    return list(batch.documents()), replaced
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def test_all_settings_survive(tmp_path):
         counts=np.array([7]),
         first_positions=np.array([5]),
         pretokenizer=Pretokenizer("gpt2"),
-        corpus=CorpusReport(3, 19, 2, skipped=("b.bin",)),
+        corpus=CorpusReport(3, 19, 2, 1, ("b.txt, byte 17: not UTF-8",)),
         shard=Shard(1, 4),
     )
     table.save(tmp_path / "new" / "a.parquet")
@@ -54,6 +54,14 @@ def test_empty_table(tmp_path):
     assert ChunkCounts.load(tmp_path / "a.parquet") == table
     assert len(prunedbpe.learn(table, 5)) == 0
     assert prunedbpe.reduce_counts([table, table]) == table
+
+
+def test_positions_are_those_of_the_normalized_text():
+    texts = ["e\u0301 x", "\u00e9 y"]
+    table = prunedbpe.count(texts, pretokenizer=Pretokenizer("paper", normalization="NFC"))
+    assert dict(table.items()) == {"\u00e9".encode(): 2, b" x": 1, b" y": 1}
+    assert table.first_positions.tolist() == [0, 2, 6]
+    assert (table.total_bytes, table.corpus.bytes) == (8, 9)
 
 
 def test_other_programs_can_read_it(table, tmp_path):

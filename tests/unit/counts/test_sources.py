@@ -45,7 +45,7 @@ def test_a_file_is_a_source_a_folder_is_or_the_corpus_is(tmp_path):
     assert [name[-1] for name in found["folders"].names] == ["a", "b"]
     assert found["corpus"].names == ("<corpus>",)
     assert dict(found["folders"].tables[0].items()) == {b"x": 1, b" y": 1, b"z": 1}
-    with pytest.raises(SettingsError, match="sources='lines' is not known"):
+    with pytest.raises(SettingsError, match="sources='lines' is unknown"):
         count_by_source(folder, sources="lines")
 
 
@@ -68,6 +68,20 @@ def test_very_many_files_are_put_together(tmp_path):
     for kind in ("files", "folders"):
         by_part = count_by_source(deep, sources=kind)
         assert len(by_part) == MOST_SOURCES and by_part.total == count(deep)
+
+
+def test_skipped_documents_are_reported_for_the_whole(tmp_path):
+    folder = write(tmp_path / "texts", {f"{i}.txt": f"a text {i}\n" for i in range(3)})
+    for name in ("0.txt", "2.txt"):
+        with (folder / name).open("ab") as file:
+            file.write(b"\xff\n")
+    by_source = count_by_source(folder)
+    assert by_source.total == count(folder)
+    assert by_source.total.corpus == count(folder).corpus
+    assert by_source.total.corpus.skipped_documents == 2
+    assert [table.corpus.documents for table in by_source.tables] == [1, 1, 1]
+    by_source.save(tmp_path / "kept")
+    assert SourceCounts.load(tmp_path / "kept").total.corpus == by_source.total.corpus
 
 
 def test_texts_are_one_source():

@@ -49,7 +49,7 @@ def test_formats_hold_the_ids(tok, format, batch_bytes, tmp_path):
 
 
 @pytest.mark.parametrize("format", FILE_FORMATS)
-def test_a_file_that_is_bad_at_its_end_leaves_no_ids(tok, format, tmp_path, caplog):
+def test_a_line_that_is_not_utf8_leaves_no_ids(tok, format, tmp_path, caplog):
     texts = tmp_path / "texts"
     texts.mkdir()
     for name in ("a.txt", "c.txt"):
@@ -57,14 +57,15 @@ def test_a_file_that_is_bad_at_its_end_leaves_no_ids(tok, format, tmp_path, capl
     (texts / "b.txt").write_bytes(b"the cat\n" * 20 + b"\xff\n")
     path = tmp_path / f"out.{format}"
     report = encode_corpus(tok, prunedbpe.Corpus(texts, batch_bytes=20), path)
-    assert read(path, format) == tok.encode_batch(DOCUMENTS * 2)
-    assert report.documents == 2 * len(DOCUMENTS)
+    expected = tok.encode_batch([*DOCUMENTS, *["the cat"] * 20, *DOCUMENTS])
+    assert read(path, format) == expected
+    assert report.documents == 2 * len(DOCUMENTS) + 20
     assert [record.getMessage() for record in caplog.records] == [
-        f"{texts / 'b.txt'}: skipped, not UTF-8 at byte 160"
+        f"{texts / 'b.txt'}, byte 160: not UTF-8; 1 document of this file skipped"
     ]
-    with pytest.raises(CorpusError, match=r"b\.txt: not UTF-8 at byte 160"):
+    with pytest.raises(CorpusError, match=r"b\.txt, byte 160: not UTF-8"):
         encode_corpus(tok, prunedbpe.Corpus(texts, batch_bytes=20, strict=True), path)
-    assert read(path, format) == tok.encode_batch(DOCUMENTS * 2)  # what was there is there
+    assert read(path, format) == expected  # the old file is still there
 
 
 def test_width_follows_the_vocabulary(tok, tmp_path):

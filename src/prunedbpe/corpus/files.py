@@ -1,7 +1,7 @@
-"""Inputs: the paths a user gives -> the files of the corpus, in order, each with its layout.
+"""Files: the paths a user gives -> the files of the corpus, in order, each with its layout.
 
-The order of the inputs is the order of the corpus; the files of a folder come sorted by their path
-in it, byte by byte, so that no machine or locale changes the result.
+Inputs keep their order. The files of a folder are sorted by the bytes of their path, so that the
+result does not depend on machine or locale.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from prunedbpe.errors import CorpusError
 PathInput = str | os.PathLike[str]
 
 STDIN = "-"
-"""The input, and the source name, that stands for standard input."""
+"""Standard input, as an input and as a source name."""
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 
 
 class Layout(Enum):
-    """How documents lie in a file."""
+    """How a file holds documents."""
 
     LINES = "lines"
     WHOLE = "whole"
@@ -48,10 +48,10 @@ class CorpusFile:
 
     Attributes:
         path: Where it is.
-        source: The path as the user gave it, what messages and batches call it.
-        layout: How documents lie in it.
+        source: The path as the user gave it, the name in messages and batches.
+        layout: How it holds documents.
         compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or ``None``.
-        size: Its bytes on the disk; ``None`` for standard input.
+        size: Its bytes on disk; ``None`` for standard input.
     """
 
     path: Path
@@ -76,7 +76,7 @@ class CorpusFile:
 
 
 def layout_of(path: PathInput) -> tuple[Layout, str | None]:
-    """The layout and compression that a file's name asks for.
+    """Return the layout and the compression that a file's name implies.
 
     >>> layout_of("a.jsonl.zst")
     (<Layout.JSONL: 'jsonl'>, 'zstd')
@@ -93,10 +93,10 @@ def layout_of(path: PathInput) -> tuple[Layout, str | None]:
     if layout is Layout.PARQUET and compression:
         raise CorpusError(
             f"{path}: a compressed Parquet file cannot be read",
-            hint="unpack it; Parquet compresses its columns by itself",
+            hint="unpack it; Parquet compresses its own columns",
         )
     if inner.suffix.lower() in (".tar", ".tgz"):
-        # Its headers are valid UTF-8 and would pass for text.
+        # Tar headers are valid UTF-8 and would pass for text.
         raise CorpusError(
             f"{path}: an archive is not a text file", hint="unpack it and give the folder"
         )
@@ -106,9 +106,10 @@ def layout_of(path: PathInput) -> tuple[Layout, str | None]:
 def find_files(
     inputs: Iterable[PathInput], excluding: Iterable[PathInput | None] = ()
 ) -> list[CorpusFile]:
-    """Find the files behind files, folders and ``-``.
+    """Find the files that files, folders and ``-`` stand for.
 
-    In folders every file is taken, at any depth, except hidden files and those in hidden folders.
+    In a folder, every file at any depth counts, except in hidden and in excluded folders, and
+    except hidden files. A file that is named itself always counts.
 
     Raises:
         CorpusError: An input does not exist, holds no file, or is of a kind that cannot be read.
@@ -128,9 +129,7 @@ def find_files(
                 _files_below(path, excluded), key=lambda file: os.fsencode(file.as_posix())
             )
             if not found:
-                raise CorpusError(
-                    f"{given}: the folder holds no files", hint="hidden files are not read"
-                )
+                raise _no_files(given, excluded)
             files.extend(_describe(path / inside) for inside in found)
         elif path.is_file():
             files.append(_describe(path, os.fspath(given)))
@@ -141,11 +140,22 @@ def find_files(
         else:
             raise CorpusError(
                 f"{given}: no such file or folder",
-                hint="check the spelling; texts instead of paths go in by Corpus.from_texts",
+                hint="check the spelling; for texts instead of paths use Corpus.from_texts",
             )
     if not files:
         raise CorpusError("the corpus has no inputs", hint="give files, folders, or '-'")
     return files
+
+
+def _no_files(folder: PathInput, excluded: set[Path]) -> CorpusError:
+    real = Path(folder).resolve()
+    inside = sorted(path for path in excluded if path == real or real in path.parents)
+    if inside and any(path.is_dir() for path in inside):
+        return CorpusError(
+            f"{folder}: all files are in a folder that is excluded: {inside[0]}",
+            hint="output folders are not read as corpus; keep texts and outputs apart",
+        )
+    return CorpusError(f"{folder}: the folder holds no files", hint="hidden files are not read")
 
 
 def _describe(path: Path, source: str | None = None) -> CorpusFile:
@@ -154,8 +164,8 @@ def _describe(path: Path, source: str | None = None) -> CorpusFile:
 
 
 def _files_below(folder: Path, excluded: set[Path]) -> Iterator[Path]:
-    """The paths of all visible files in ``folder``, relative to it, in no order."""
-    # Links to folders are followed, but never back into a folder that is being walked.
+    """Yield the paths of all visible files in ``folder``, relative to it, in any order."""
+    # Follow links to folders, but not back into a folder that contains the link.
     open_folders: list[tuple[Path, frozenset[Path]]] = [(Path(), frozenset())]
     while open_folders:
         inside, ancestors = open_folders.pop()
