@@ -1,1 +1,1 @@
-"""Exchange: tokenizers to and from Hugging Face, tiktoken and the paper's files, exactly or not at all."""
+"""Exchange: read and write tokenizers of Hugging Face, tiktoken and the paper, exactly or not at all."""

@@ -10,7 +10,7 @@ from cli_helpers import make_text
 
 import prunedbpe
 from prunedbpe.analysis.auditing import audit, reallocate_slots
-from prunedbpe.exchange.importing import ImportedTokenizer
+from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.exchange.recovered_merges import merges_of_ranks
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut

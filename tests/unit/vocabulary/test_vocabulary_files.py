@@ -156,8 +156,8 @@ def replace_line(folder: Path, name: str, number: int, line: str | None) -> None
         (V, 98, "97\t(-1, -1)\t'A'\t-1", "must be the single bytes in order"),
         (V, 98, "97\t(97, 98)\t'a'\t300", "must be the single bytes in order"),
         # Ranks and special tokens
-        (V, 258, "257\t(99, 100)\t'cd'\t257", "rank 257 is already that of .*line 257"),
-        (V, 258, "257\t(99, 100)\t'cd'\t97", "rank 97 is that of a byte"),
+        (V, 258, "257\t(99, 100)\t'cd'\t257", "rank 257 is already used in .*line 257"),
+        (V, 258, "257\t(99, 100)\t'cd'\t97", "rank 97 belongs to a byte"),
         (V, 258, "257\t(99, 100)\t'cd'\t-1", "rank -1 and children"),
         (V, 258, "257\t(-1, -1)\t'cd'\t-7", "rank -1 and children"),
         (V, 258, "257\t(-1, -1)\t'cd'\t-1", "a token without rank among learned ones"),
@@ -165,9 +165,9 @@ def replace_line(folder: Path, name: str, number: int, line: str | None) -> None
         (V, 260, "259\t(-1, -1)\tb'\\xff'\t-1", "a special token must be text"),
         (V, 258, "257\t(99, 100)\t'cd'\t999", "made before|follows the higher"),
         # Children
-        (V, 258, "257\t(-1, -1)\t'cd'\t258", "child -1 is no byte"),
-        (V, 258, "257\t(99, 259)\t'cd'\t258", "child 259 is no byte and no learned"),
-        (V, 258, "257\t(99, 9999)\t'cd'\t258", "child 9999 is no byte"),
+        (V, 258, "257\t(-1, -1)\t'cd'\t258", "child -1 is neither a byte"),
+        (V, 258, "257\t(99, 259)\t'cd'\t258", "child 259 is neither a byte nor a learned"),
+        (V, 258, "257\t(99, 9999)\t'cd'\t258", "child 9999 is neither a byte"),
         (V, 257, "256\t(258, 99)\t'abc'\t257", "child 258 was not made before"),
         (V, 258, "257\t(257, 100)\t'cd'\t258", "child 257 was not made before"),  # a cycle
         (I, 1, "261\t(256, 98)\t'ab'\t256", "child 256 was not made before"),  # a longer one
@@ -294,7 +294,7 @@ def test_last_line_without_its_end(folder):
         ({"pretokenizer": {"name": ["paper"]}}, "make no sense"),
         ({"pretokenizer": {"name": "paper", "pattern": "a"}}, "takes no pattern"),
         ({"pretokenizer": {"name": "regex"}}, "needs a pattern"),
-        ({"pretokenizer": {"name": "regex", "pattern": "("}}, "no valid regular expression"),
+        ({"pretokenizer": {"name": "regex", "pattern": "("}}, "not a valid regular expression"),
         ({"vocab_size": 9}, "'vocab_size' is 9, but the vocabulary files have 261"),
         ({"internal_tokens": 0}, "'internal_tokens' is 0"),
         ({"special_tokens": ["<eos>"]}, "'special_tokens' is"),
