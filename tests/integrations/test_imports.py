@@ -11,16 +11,12 @@ from integrations.conftest import train_on
 import prunedbpe
 from prunedbpe.errors import NotExactError
 from prunedbpe.exchange.huggingface_export import write_huggingface
-from prunedbpe.exchange.importing import (
-    ImportedTokenizer,
-    import_encoding,
-    import_gpt2_files,
-    import_huggingface,
-    import_tiktoken,
-    import_tokenizer,
-)
+from prunedbpe.exchange.huggingface_import import import_gpt2_files, import_huggingface
+from prunedbpe.exchange.importing import import_tokenizer
 from prunedbpe.exchange.tiktoken_export import to_tiktoken, write_tiktoken
+from prunedbpe.exchange.tiktoken_import import import_encoding, import_tiktoken
 from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
+from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.vocabulary.vocabulary_files import write_paper_files
 
 LLAMA3_PATTERN = (

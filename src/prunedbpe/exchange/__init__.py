@@ -1,1 +1,1 @@
-"""Exchange: read and write tokenizers of Hugging Face, tiktoken and the paper, exactly or not at all."""
+"""Exchange with Hugging Face, tiktoken and the paper's files, exactly or not at all."""

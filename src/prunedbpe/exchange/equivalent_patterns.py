@@ -112,7 +112,7 @@ def cut_of_pattern(pattern: str, unicode_version: str) -> ForeignCut:
     if pattern in _PUBLISHED:
         return ForeignCut(Pretokenizer(_PUBLISHED[pattern]), unicode_version)
     for name in BUILTIN_PRETOKENIZERS:
-        # An equivalent pattern lists every character, so the engine's Unicode version is irrelevant.
+        # Our own pattern lists every character, so the engine's Unicode version does not matter.
         if pattern == equivalent_pattern(Pretokenizer(name)):
             return ForeignCut(Pretokenizer(name), UNICODE_VERSION)
     return ForeignCut(Pretokenizer("regex", pattern), unicode_version)
