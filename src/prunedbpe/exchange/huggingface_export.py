@@ -78,9 +78,9 @@ def all_ranks_settings(tokenizer: Tokenizer) -> tuple[Settings, Settings]:
 
 def write_all_ranks(tokenizer: Tokenizer, folder: str | Path) -> None:
     """Write ``all-ranks.json`` and ``expansions.json`` into a folder."""
+    model, expansions = all_ranks_settings(tokenizer)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    model, expansions = all_ranks_settings(tokenizer)
     write_json(folder / EXPANSIONS_FILE, expansions)
     write_json(folder / ALL_RANKS_FILE, model)
 
