@@ -95,7 +95,7 @@ def test_llama3_and_qwen_styles_are_equal(pattern, merges_as, tokenizers, texts,
 
 
 def test_lists_converted_from_ranks_are_equal(tokenizers, texts, tmp_path):
-    """Every split of a token is a merge, tokens are looked up whole: as Llama 3 is published."""
+    """As in the published Llama 3: every split is a merge, and chunks are looked up whole."""
     ranks = {string: i for i, string in enumerate(train_on(texts, "gpt2").vocabulary.strings)}
     ranks[b" zzyzx"] = len(ranks)
     ranks[" 中文x".encode()] = len(ranks)

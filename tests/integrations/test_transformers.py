@@ -1,4 +1,4 @@
-"""PrunedBPETokenizer obeys the laws transformers' own tests hold tokenizers to."""
+"""PrunedBPETokenizer behaves as the tests of transformers require of a tokenizer."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_added_tokens_survive(hf, tmp_path):
 
 @pytest.mark.parametrize("model_type", ["llama", "gpt2", "granite", "bert", "qwen2"])
 def test_beside_a_model_config(model_type, folder):
-    """Model types that map to a stock backend must not take over."""
+    """A model type with a stock tokenizer must not override the registered class."""
     config = {"model_type": model_type, "vocab_size": 700}
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     again = transformers.AutoTokenizer.from_pretrained(folder)

@@ -80,7 +80,7 @@ def test_batch_is_25_or_a_tenth_more_than_missing():
 
 
 def counts_of_words(number):
-    """Distinct words of two letters, each twice: one merge a word, exposure 2 for each."""
+    """Distinct words of two letters, each twice: one merge per word, each with exposure 2."""
     letters = [bytes([first, second]) for first in range(30) for second in range(100, 130)]
     return dict.fromkeys(letters[:number], 2)
 

@@ -59,13 +59,13 @@ def import_tiktoken(
         FormatError: A line is malformed.
     """
     path = Path(path)
-    beside = path.with_name(path.name + ".json")
+    settings_file = path.with_name(path.name + ".json")
     public = PUBLIC_ENCODINGS.get(path.name.split(".")[0])
     defaults: Mapping[str, int] = {}
     if pretokenizer is not None:
         cut = cut_by(pretokenizer, unicode_version)
-    elif beside.is_file():
-        settings = read_json(beside)
+    elif settings_file.is_file():
+        settings = read_json(settings_file)
         cut = cut_of_pattern(str(settings["pat_str"]), unicode_version)
         defaults = settings.get("special_tokens", {})
     elif public:

@@ -1,4 +1,4 @@
-"""Reading and writing a tokenizer's files: every kind of damage is named with its file and line."""
+"""Reading and writing a tokenizer's files: every error names the file and the line."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_order_of_merges_that_hides_a_token(folder):
 
 
 def test_ranks_may_have_gaps(folder):
-    """Tokens discarded by somebody's own rule leave gaps; only the order of ranks matters."""
+    """Discarding tokens by another rule leaves gaps; only the order of ranks matters."""
     text = (folder / V).read_text(encoding="utf-8")
     (folder / V).write_text(text.replace("'abcd'\t259", "'abcd'\t400"), encoding="utf-8")
     assert Tokenizer.load(folder).encode("abcd") == [258]
@@ -239,7 +239,7 @@ def test_vocabulary_without_all_bytes(folder, lines):
 
 
 def test_quick_reading_accepts_nothing_that_careful_reading_does_not(folder):
-    """Digits, bytes and lines changed at random; a few changes leave the files as good as ever."""
+    """Change digits, bytes and lines at random; a few changes leave the files valid."""
     whole = {name: (folder / name).read_bytes() for name in (V, I)}
     random = Random(1)
     accepted = 0
@@ -348,7 +348,7 @@ def test_awkward_special_tokens_survive(tmp_path):
 
 @pytest.mark.parametrize("last", ["vocab.txt", "inter_vocab.txt", "prunedbpe.json"])
 def test_a_tokenizer_over_another_is_whole_or_not_there(folder, monkeypatch, last):
-    """Killed between two files, it must not pass for the old tokenizer, nor for the new one."""
+    """A folder whose writer died between two files must not load as either tokenizer."""
     rename = Path.replace
 
     def killed(self, target):
@@ -378,6 +378,6 @@ def test_a_tokenizer_that_cannot_be_written_leaves_the_old_one(folder, monkeypat
 
 
 def test_only_the_paper_files():
-    """They alone make a vocabulary; whoever reads them brings the pretokenizer."""
+    """The two files hold a vocabulary; the caller chooses the pretokenizer."""
     with pytest.raises(FormatError, match="no such file"):
         read_paper_files(Path("nowhere"))
