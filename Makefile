@@ -60,7 +60,7 @@ test: $(VENV)/.extra-test
 
 # With the libraries of other people that the default tests skip: transformers, torch, tiktoken.
 test-integrations: $(VENV)/.extra-test-integrations
-	$(BIN)/python -m pytest -q tests/integrations tests/unit/test_encoding_files.py tests/docs/test_examples.py
+	$(BIN)/python -m pytest -q tests/integrations tests/unit/encoded tests/docs/test_examples.py
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .

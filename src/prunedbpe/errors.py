@@ -1,13 +1,13 @@
-"""The exceptions of the library, one tree; each class says when it is raised.
+"""The exceptions of the library, in one hierarchy.
 
-Messages name the thing (a file, a line, a value) and, behind ``hint:``, the remedy.
+A message names the file, line or value that is wrong; the text after ``hint:`` names the remedy.
 """
 
 from __future__ import annotations
 
 
 class PrunedBPEError(Exception):
-    """Base of every error the library raises on purpose.
+    """Base class of all errors that the library raises on purpose.
 
     Args:
         message: What went wrong, and with which value.
@@ -21,11 +21,11 @@ class PrunedBPEError(Exception):
 
 
 class CorpusError(PrunedBPEError):
-    """A corpus cannot be read: a missing file, a bad line, text that is not UTF-8."""
+    """A corpus cannot be read: a file is missing, a line is malformed, or text is not UTF-8."""
 
 
 class SettingsError(PrunedBPEError, ValueError):
-    """An option has a value that makes no sense, alone or beside another one."""
+    """An option has an invalid value, or conflicts with another option."""
 
 
 class SpecialTextError(PrunedBPEError, ValueError):
@@ -33,15 +33,15 @@ class SpecialTextError(PrunedBPEError, ValueError):
 
 
 class NotExactError(PrunedBPEError):
-    """Another library's format cannot express this tokenizer, or its tokenizer ours, exactly."""
+    """An export or import would not encode every text exactly as the original does."""
 
 
 class FormatError(PrunedBPEError):
-    """A file of ours (counts, merges, vocabulary, settings) is damaged or of an unknown version."""
+    """A file (counts, merges, vocabulary, settings) is damaged or has an unknown version."""
 
 
 class RunMismatchError(PrunedBPEError):
-    """A run directory holds another corpus or other settings than the ones asked for."""
+    """A run directory was made from another corpus or with other settings."""
 
 
 class InsufficientCandidatesError(PrunedBPEError):

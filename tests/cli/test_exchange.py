@@ -42,7 +42,7 @@ def test_pruned_is_refused_with_what_is_exact(cli, trained, tmp_path):
 def test_what_is_no_tokenizer_is_named(cli, tmp_path):
     (tmp_path / "x.json").write_text("{}")
     ended = cli("import", tmp_path / "x.json", "-o", tmp_path / "y", code=1)
-    assert "no tokenizer.json" in ended.err
+    assert "not a tokenizer.json" in ended.err
     assert "no such" in cli("import", tmp_path / "z", "-o", tmp_path / "y", code=1).err
 
 

@@ -1,9 +1,9 @@
-"""What the tests of other libraries share."""
+"""Texts and small tokenizers for the tests against other libraries."""
 
 from __future__ import annotations
 
 import pytest
-from integrations.random_texts import random_texts
+from random_texts import random_texts
 
 import prunedbpe
 
@@ -15,7 +15,7 @@ def texts() -> list[str]:
 
 
 def train_on(texts: list[str], pretokenizer: str, threshold: str = "0") -> prunedbpe.Tokenizer:
-    """A small tokenizer of which many merges apply to the texts."""
+    """Train a small tokenizer, many of whose merges apply to the texts."""
     return prunedbpe.train(
         iter(texts[:3000]), vocab_size=1000, threshold=threshold, pretokenizer=pretokenizer
     )

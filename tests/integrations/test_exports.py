@@ -1,21 +1,16 @@
-"""Exports equal the tokenizer, as other people's libraries run them, or are refused."""
+"""The stock libraries encode every export exactly as the tokenizer does."""
 
 from __future__ import annotations
 
-import base64
 import json
 from itertools import chain
 
 import pytest
 from integrations.conftest import train_on
 
-from prunedbpe import Tokenizer
-from prunedbpe.errors import NotExactError
-from prunedbpe.exchange.decode_table import write_decode_table
-from prunedbpe.exchange.equivalent_patterns import equivalent_pattern
 from prunedbpe.exchange.huggingface_export import write_all_ranks, write_huggingface
 from prunedbpe.exchange.tiktoken_export import to_tiktoken, write_tiktoken
-from prunedbpe.pretokenizers import BUILTIN_PRETOKENIZERS, Pretokenizer
+from prunedbpe.pretokenizers import BUILTIN_PRETOKENIZERS
 
 AS_BUILT_IN = pytest.mark.parametrize("name", BUILTIN_PRETOKENIZERS)
 
@@ -68,26 +63,3 @@ def test_all_ranks_and_expansions_are_the_pruned_tokenizer(name, threshold, text
         for one in stock.encode_batch(texts)
     ]
     assert expanded == tok.encode_batch(texts)
-
-
-def test_pruned_vocabularies_are_refused(texts, tmp_path):
-    tok = train_on(texts, "paper", "40%")
-    for export in (write_huggingface, write_tiktoken):
-        with pytest.raises(NotExactError, match="tokens are internal"):
-            export(tok, tmp_path / "x")
-    assert not list(tmp_path.iterdir())
-
-
-def test_regular_expressions_are_refused():
-    with pytest.raises(NotExactError, match="regular expression"):
-        equivalent_pattern(Pretokenizer("regex", r"\w+|\s+"))
-
-
-def test_the_decode_table_decodes(texts, tmp_path):
-    tok = train_on(texts, "paper", "40%")
-    path = write_decode_table(tok, tmp_path)
-    table = [base64.b64decode(entry) for entry in json.loads(path.read_text("utf-8"))["tokens"]]
-    for text in texts[:200]:
-        assert b"".join(table[i] for i in tok.encode(text)).decode() == text
-    with pytest.raises(Exception, match="no such file"):
-        Tokenizer.load(tmp_path)

@@ -1,4 +1,4 @@
-"""The facade answers as tiktoken does: same names, same defaults, same results."""
+"""The tiktoken interface matches tiktoken: names, defaults and results."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_errors(both):
             encoding.encode_single_token("no such token at all")
 
 
-def test_the_tokenizer_itself_takes_special_text_for_text():
+def test_special_text_is_ordinary_text_by_default():
     tok = prunedbpe.train(iter(["ab ab"]), vocab_size=261, threshold=0)
     assert tok.encode("<_EOS_>") == list(b"<_EOS_>")
     for call in (tok.encode, tok.encode_to_numpy):

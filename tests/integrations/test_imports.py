@@ -1,4 +1,4 @@
-"""Imported tokenizers encode as the library they come from, or are refused by name."""
+"""Imported tokenizers encode as their original library does, or are refused by name."""
 
 from __future__ import annotations
 
@@ -10,18 +10,12 @@ from integrations.conftest import train_on
 
 import prunedbpe
 from prunedbpe.errors import NotExactError
-from prunedbpe.exchange.huggingface_export import write_huggingface
-from prunedbpe.exchange.importing import (
-    ImportedTokenizer,
-    import_encoding,
-    import_gpt2_files,
-    import_huggingface,
-    import_tiktoken,
-    import_tokenizer,
-)
-from prunedbpe.exchange.tiktoken_export import to_tiktoken, write_tiktoken
+from prunedbpe.exchange.huggingface_import import import_gpt2_files, import_huggingface
+from prunedbpe.exchange.importing import import_tokenizer
+from prunedbpe.exchange.tiktoken_export import to_tiktoken
+from prunedbpe.exchange.tiktoken_import import import_encoding
 from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
-from prunedbpe.vocabulary.vocabulary_files import write_paper_files
+from prunedbpe.tokenizer.imported import ImportedTokenizer
 
 LLAMA3_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
@@ -101,7 +95,7 @@ def test_llama3_and_qwen_styles_are_equal(pattern, merges_as, tokenizers, texts,
 
 
 def test_lists_converted_from_ranks_are_equal(tokenizers, texts, tmp_path):
-    """Every split of a token is a merge, tokens are looked up whole: as Llama 3 is published."""
+    """As in the published Llama 3: every split is a merge, and chunks are looked up whole."""
     ranks = {string: i for i, string in enumerate(train_on(texts, "gpt2").vocabulary.strings)}
     ranks[b" zzyzx"] = len(ranks)
     ranks[" 中文x".encode()] = len(ranks)
@@ -148,38 +142,6 @@ def test_tiktoken_is_equal(name, texts, tmp_path):
     assert tok.n_vocab == encoding.n_vocab == 5001
     with pytest.raises(prunedbpe.PrunedBPEError, match="no token has the id"):
         tok.decode([4000])
-
-
-@pytest.mark.parametrize("name", ["paper", "cl100k"])
-def test_exports_come_back(name, texts, tmp_path):
-    tok = train_on(texts, name)
-    write_tiktoken(tok, tmp_path / "mine.tiktoken")
-    write_huggingface(tok, tmp_path / "tokenizer.json")
-    expected = tok.encode_batch(texts)
-    for path in ("mine.tiktoken", "tokenizer.json"):
-        again = import_tokenizer(tmp_path / path)
-        assert again.pretokenizer.name == name
-        assert again.special_tokens == tok.special_tokens
-        assert again.encode_batch(texts) == expected
-
-
-def test_public_names_bring_their_settings(texts, tmp_path):
-    tok = train_on(texts, "cl100k")
-    write_tiktoken(tok, tmp_path / "cl100k_base.tiktoken")
-    (tmp_path / "cl100k_base.tiktoken.json").unlink()
-    again = import_tiktoken(tmp_path / "cl100k_base.tiktoken")
-    assert again.pretokenizer.name == "cl100k"
-    assert again.special_tokens["<|endoftext|>"] == 100257
-    (tmp_path / "cl100k_base.tiktoken").rename(tmp_path / "other.tiktoken")
-    with pytest.raises(prunedbpe.PrunedBPEError, match="does not say how text is cut"):
-        import_tiktoken(tmp_path / "other.tiktoken")
-
-
-def test_the_released_files_are_equal(texts, tmp_path):
-    tok = train_on(texts, "reference", "40%")
-    write_paper_files(tmp_path, tok.vocabulary)
-    again = import_tokenizer(tmp_path)
-    assert again.encode_batch(texts) == tok.encode_batch(texts)
 
 
 def test_saving_and_pickling_keep_everything(tokenizers, texts, tmp_path):

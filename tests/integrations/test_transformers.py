@@ -1,4 +1,4 @@
-"""PrunedBPETokenizer obeys the laws transformers' own tests hold tokenizers to."""
+"""PrunedBPETokenizer behaves as the tests of transformers require of a tokenizer."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ transformers = pytest.importorskip("transformers", reason="extra transformers is
 pytestmark = pytest.mark.filterwarnings("default")
 
 from prunedbpe.integrations.transformers import PrunedBPETokenizer  # noqa: E402
+from prunedbpe.pretokenizers import find_pretokenizer  # noqa: E402
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
@@ -91,7 +92,7 @@ def test_added_tokens_survive(hf, tmp_path):
 
 @pytest.mark.parametrize("model_type", ["llama", "gpt2", "granite", "bert", "qwen2"])
 def test_beside_a_model_config(model_type, folder):
-    """Model types that map to a stock backend must not take over."""
+    """A model type with a stock tokenizer must not override the registered class."""
     config = {"model_type": model_type, "vocab_size": 700}
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     again = transformers.AutoTokenizer.from_pretrained(folder)
@@ -109,18 +110,21 @@ def run(code, **environment):
     return done.returncode, done.stdout.strip(), done.stderr
 
 
+REGISTER = "import prunedbpe.integrations.transformers"
+
+
 @pytest.mark.parametrize(
-    "imports",
-    ["import prunedbpe; import transformers", "import transformers; import prunedbpe"],
+    "imports", [f"{REGISTER}; import transformers", f"import transformers; {REGISTER}"]
 )
-def test_importing_the_package_registers(imports, folder):
+def test_importing_the_integration_registers(imports, folder):
     code = f"{imports}; t = transformers.AutoTokenizer.from_pretrained({str(folder)!r})"
     status, out, error = run(f"{code}; print(type(t).__name__)")
     assert (status, out) == (0, "PrunedBPETokenizer"), error
 
 
-def test_an_unregistered_load_is_loud(folder):
-    load = f"import transformers; transformers.AutoTokenizer.from_pretrained({str(folder)!r}"
+@pytest.mark.parametrize("imports", ["import transformers", "import prunedbpe, transformers"])
+def test_an_unregistered_load_asks_for_trust_remote_code(imports, folder):
+    load = f"{imports}; transformers.AutoTokenizer.from_pretrained({str(folder)!r}"
     status, _, error = run(load + ")")
     assert status != 0 and "trust_remote_code" in error
     status, _, error = run(load + ", trust_remote_code=True)")
@@ -200,6 +204,28 @@ def test_offsets_words_and_characters(hf, texts):
     assert left.char_to_token(0, 0) == len(left["input_ids"][0]) - 1
 
 
+@pytest.mark.parametrize("name", ["paper", r"\w+|\W"])
+def test_normalization(name, texts, tmp_path):
+    pytest.importorskip("regex", reason="extra regex is not installed")
+    nfc = find_pretokenizer(name, "NFC")
+    tok = prunedbpe.train(
+        iter(["caf\u00e9 na\u00efve"] * 3), vocab_size=264, threshold=0, pretokenizer=nfc
+    )
+    PrunedBPETokenizer.from_tokenizer(tok).save_pretrained(tmp_path)
+    hf = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    composed, decomposed = "na\u00efve caf\u00e9", "nai\u0308ve cafe\u0301"
+    batch = hf(decomposed, return_offsets_mapping=True)
+    assert batch["input_ids"] == hf(composed)["input_ids"] == tok.encode(decomposed)
+    assert hf.decode(batch["input_ids"]) == composed
+    assert batch["offset_mapping"][-1][1] == len(decomposed)
+    assert batch.word_to_chars(0) == (0, 6)
+    for text in [text for text in texts[:300] if text]:
+        batch = hf(text, return_offsets_mapping=True)
+        assert batch["input_ids"] == tok.encode(text, allowed_special="all")
+        covered = {place for span in batch["offset_mapping"] for place in range(*span)}
+        assert covered == set(range(len(text)))
+
+
 def test_empty_and_odd_inputs(hf):
     assert hf("")["input_ids"] == []
     assert hf([])["input_ids"] == []
@@ -264,7 +290,7 @@ def test_pickling_is_deterministic(hf, folder, texts):
     assert again(texts[:200]) == hf(texts[:200])
     pytest.importorskip("datasets", reason="datasets is not installed")
     code = (
-        "import prunedbpe, transformers; from datasets.fingerprint import Hasher; "
+        f"{REGISTER}; import transformers; from datasets.fingerprint import Hasher; "
         f"t = transformers.AutoTokenizer.from_pretrained({str(folder)!r}); print(Hasher.hash(t))"
     )
     hashes = {run(code, PYTHONHASHSEED=seed)[1] for seed in ("1", "2")}

@@ -1,4 +1,4 @@
-"""The vLLM plugin against a stand-in of vLLM's registry and protocol."""
+"""The vLLM plugin against a stand-in for vLLM's registry and protocol."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MEMBERS = [
 
 
 class Registry:
-    """As vllm.tokenizers.TokenizerRegistry: modes, and classes by module and name."""
+    """Like vllm.tokenizers.TokenizerRegistry: classes by mode, found by module and name."""
 
     def __init__(self):
         self.modes = {}
@@ -87,7 +87,7 @@ def test_a_folder_loads_and_serves(registry, tmp_path):
     text = "the cat 中文"
     ids = served.encode(text, add_special_tokens=False)
     assert ids == tok.encode(text) == served(text).input_ids
-    # As vLLM streams: tokens as strings, joined again and again, whole characters only.
+    # vLLM streams like this: join all token strings at each step, emit whole characters only.
     streamed = ""
     for end in range(1, len(ids) + 1):
         now = served.convert_tokens_to_string(served.convert_ids_to_tokens(ids[:end]))

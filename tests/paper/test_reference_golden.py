@@ -1,4 +1,4 @@
-"""The plain Python against results of the implementation released with the paper."""
+"""The plain-Python reference against results of the implementation released with the paper."""
 
 import json
 from functools import partial
@@ -29,7 +29,7 @@ def split():
 
 @pytest.fixture(scope="module")
 def counts(golden, split):
-    """Chunk counts of the golden corpus: a document a line, without the line end."""
+    """Chunk counts of the golden corpus: one document per line, without the line end."""
     corpus = (golden / "corpus.txt").read_text(encoding="utf-8")
     return count_chunks(corpus.removesuffix("\n").split("\n"), split)
 
@@ -41,7 +41,7 @@ def learned(counts):
 
 
 def spelled(token):
-    """The third column: text where it is text and printable, else bytes."""
+    """Return the third column: the text if it is printable, else the bytes."""
     try:
         text = token.decode()
     except UnicodeDecodeError:

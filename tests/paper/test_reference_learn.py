@@ -17,7 +17,7 @@ A, B, C = b"abc"
 
 
 def strings(counts, merge_count=100, merges=()):
-    """What is learned, as bytes."""
+    """Return the learned tokens as bytes."""
     return spell(learn(counts, merge_count, merges).merges)[256:]
 
 
@@ -62,9 +62,9 @@ def test_tie_goes_to_the_earlier_position_in_a_chunk():
 
 def test_tie_looks_at_the_merged_corpus_of_that_moment():
     # In bytes (c, d) stands first, in "cdab". After "ab" the corpus is  cd ab | x ab | c d: (c, d)
-    # occurs twice from position 0 on, (x, ab) twice behind it.
+    # occurs twice from position 0 on, (x, ab) twice after it.
     assert strings({b"cdab": 1, b"xab": 2, b"cd": 1}, 2) == [b"ab", b"cd"]
-    # With "ce" in front instead, (c, d) first occurs behind "xab".
+    # With "ce" in front instead, (c, d) first occurs after "xab".
     assert strings({b"ceab": 1, b"xab": 2, b"cd": 2}, 2) == [b"ab", b"xab"]
 
 

@@ -80,7 +80,7 @@ def test_batch_is_25_or_a_tenth_more_than_missing():
 
 
 def counts_of_words(number):
-    """Distinct words of two letters, each twice: one merge a word, exposure 2 for each."""
+    """Distinct words of two letters, each twice: one merge per word, each with exposure 2."""
     letters = [bytes([first, second]) for first in range(30) for second in range(100, 130)]
     return dict.fromkeys(letters[:number], 2)
 
@@ -111,21 +111,21 @@ def test_max_train_vocab_reached():
     with pytest.raises(InsufficientCandidatesError) as error:
         reallocate(counts, learn(counts, 10), 10, 2, max_train_vocab=256 + 10)
     assert error.value.message == (
-        "9 learned tokens have exposure 2 or more, 10 are needed, "
+        "9 learned tokens have exposure 2 or more; this vocabulary needs 10, "
         "and max_train_vocab=266 is reached"
     )
     assert "max_train_vocab" in (error.value.hint or "")
 
 
 def test_no_pair_left():
-    with pytest.raises(InsufficientCandidatesError, match=r"3 are needed.*no pair occurs twice"):
+    with pytest.raises(InsufficientCandidatesError, match=r"needs 3.*no pair occurs twice"):
         train(THE_CAT, 259, 3, special_tokens=())
-    with pytest.raises(InsufficientCandidatesError, match=r"4 learned tokens.*9 are needed"):
+    with pytest.raises(InsufficientCandidatesError, match=r"4 learned tokens.*needs 9"):
         train(THE_CAT, 265, 0, special_tokens=())
 
 
 def test_prune_needs_enough_candidates():
-    with pytest.raises(InsufficientCandidatesError, match=r"1 learned tokens.*2 are needed"):
+    with pytest.raises(InsufficientCandidatesError, match=r"1 learned tokens.*needs 2"):
         prune([(A, B), (256, A)], [0] * 256 + [1, 5], required=2, min_exposure=2)
 
 

@@ -1,4 +1,4 @@
-"""The baselines against their plain Python, and their worked examples."""
+"""The baselines against their plain-Python versions, and worked examples."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Every module, folder and test that the pages of the method name is there."""
+"""Every module, folder and test that the concept pages name exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No file written by hand is longer than a person reads in one go."""
+"""No hand-written file is longer than 500 lines."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def test_no_file_is_too_long():
     assert too_long == {}
 
 
-def test_what_is_generated_says_so():
+def test_generated_files_are_marked():
     tables = (CHECKOUT / "cpp/src/pretokenizers/unicode_tables.cpp").read_text(encoding="utf-8")
     assert "enerated" in tables[:500]

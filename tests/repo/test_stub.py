@@ -1,4 +1,4 @@
-"""The committed stub is what the native module looks like now."""
+"""The committed stub matches the native module."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def test_stub_is_fresh(tmp_path):
     assert fresh.read_text(encoding="utf-8") == STUB.read_text(encoding="utf-8"), "run `make stubs`"
 
 
-def test_typed_marker_is_there():
+def test_typed_marker_exists():
     assert STUB.with_name("py.typed").is_file()
     assert set(prunedbpe.__all__) <= set(dir(prunedbpe))

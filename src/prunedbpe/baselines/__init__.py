@@ -1,8 +1,8 @@
-"""Other ways to fill the same visible slots, on the same chunks: what pruning is compared with.
+"""Baselines for pruning: other ways to fill the same visible slots, on the same chunks.
 
-Trimming and Scaffold-BPE are a choice of hidden tokens in the Standard merge list, so that one
-encoder and one algebra serve them and pruning alike. Picky BPE undoes merges and needs its own. In
-plain Python they are in :mod:`prunedbpe.reference.baselines`.
+Trimming and Scaffold-BPE choose hidden tokens in the Standard merge list, so they share the encoder
+and the algebra of pruning. Picky BPE undoes merges and needs its own encoder. The plain-Python
+versions are in :mod:`prunedbpe.reference.baselines`.
 """
 
 from prunedbpe.baselines.picky import PickyBPE, PickyEvents, learn_picky

@@ -1,8 +1,8 @@
-"""Picky BPE: tokens that a merge has used up leave the vocabulary and the corpus.
+"""Picky BPE: a token that a merge has mostly used up leaves the vocabulary and the corpus.
 
-Chizhov et al. 2024, arXiv 2409.04599. Training gives merges and splits, and encoding replays them
-in their order. One training serves every smaller vocabulary: it is a prefix of the events. The
-change of length that each event makes is kept, so that lengths need no encoding. Plain Python:
+Chizhov et al. 2024, arXiv 2409.04599. Training produces merges and splits, and encoding replays
+them in order. One training serves every smaller vocabulary, which is a prefix of the events. Each
+event records how it changes the length of the corpus, so lengths need no encoding. Plain Python:
 :func:`prunedbpe.reference.baselines.picky`.
 """
 
@@ -22,7 +22,7 @@ from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
 
 _STEPS = 256
-"""Merges between two looks at progress and at Ctrl-C."""
+"""Merges between two progress reports, and between two checks for Ctrl-C."""
 
 _SPLIT = 1
 
@@ -32,11 +32,11 @@ class PickyEvents:
     """Merges and splits in the order of training.
 
     Attributes:
-        events: A row for each: ``0, left, right, token`` is a merge, ``1, begin, end, token`` a
+        events: One row per event: ``0, left, right, token`` is a merge, ``1, begin, end, token`` a
             split of ``token`` into ``parts[begin:end]``. Tokens are numbered in order of creation.
-        parts: What the splits split into.
-        changes: How many tokens longer each event made the training corpus.
-        pretokenizer: What cut that corpus.
+        parts: The parts of all splits.
+        changes: How many tokens each event adds to the training corpus; merges are negative.
+        pretokenizer: The pretokenizer that cut that corpus.
     """
 
     events: UInt32Array
@@ -49,7 +49,7 @@ class PickyEvents:
 
     @cached_property
     def present_after(self) -> Int64Array:
-        """By event: learned tokens in the vocabulary after it."""
+        """Number of learned tokens in the vocabulary after each event."""
         present: set[int] = set()
         sizes = np.empty(len(self), np.int64)
         for place, (kind, _, _, token) in enumerate(self.events.tolist()):
@@ -61,26 +61,26 @@ class PickyEvents:
         return sizes
 
     def prefix(self, required: int) -> int:
-        """How many events a training for ``required`` learned tokens ends with.
+        """Return the number of events in a training for ``required`` learned tokens.
 
         Raises:
-            InsufficientCandidatesError: Training ended before.
+            InsufficientCandidatesError: Training ended with fewer tokens.
         """
         if required == 0:
             return 0
-        # The splits that a merge leads to belong to its step.
+        # A step is a merge and the splits that it causes.
         ends_step = np.append(self.events[1:, 0] != _SPLIT, True)
         enough = np.flatnonzero(ends_step & (self.present_after >= required))
         if not len(enough):
             most = int(self.present_after.max(initial=0))
             raise InsufficientCandidatesError(
-                f"Picky BPE ended with {most} learned tokens, {required} are needed",
+                f"Picky BPE learned {most} tokens; this vocabulary needs {required}",
                 hint="train it further, or choose a smaller vocabulary",
             )
         return int(enough[0]) + 1
 
     def changes_on(self, counts: ChunkCounts, *, threads: int | None = None) -> Int64Array:
-        """How many tokens longer each event makes another corpus."""
+        """Return how many tokens each event adds to another corpus."""
         native = _core.PickyEncoder(self.events.reshape(-1), self.parts)
         changes: Int64Array = native.changes(
             counts.data, counts.offsets, counts.counts, threads or 0
@@ -99,9 +99,9 @@ def learn_picky(
 
     Args:
         counts: The corpus.
-        required: How many learned tokens are to be in the vocabulary.
-        threshold: From which share on a used-up part is removed, above 0.
-        progress: Who watches.
+        required: Number of learned tokens in the vocabulary.
+        threshold: Remove a part if a merge used this share of its occurrences; above 0, at most 1.
+        progress: Progress reporter; silent by default.
 
     >>> counts = ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1})
     >>> learned = learn_picky(counts, 3, 0.6)
@@ -110,7 +110,10 @@ def learn_picky(
     """
     share = Fraction(str(threshold))
     if not 0 < share <= 1:
-        raise SettingsError(f"threshold {threshold} of Picky BPE", hint="give a share up to 1")
+        raise SettingsError(
+            f"threshold {threshold} of Picky BPE is out of range",
+            hint="give a share above 0 and at most 1",
+        )
     native = _core.PickyLearner(
         counts.data, counts.offsets, counts.counts, share.numerator, share.denominator
     )
@@ -124,11 +127,11 @@ def learn_picky(
 
 
 class PickyBPE:
-    """A Picky BPE tokenizer of one size: the first events of a training.
+    """A Picky BPE tokenizer of one size: a prefix of the events of a training.
 
     Args:
         learned: The training.
-        required: How many learned tokens the vocabulary has.
+        required: Number of learned tokens in the vocabulary.
 
     >>> counts = ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1})
     >>> tok = PickyBPE(learn_picky(counts, 3, 0.6), 3)
@@ -156,19 +159,19 @@ class PickyBPE:
 
     @property
     def vocab_size(self) -> int:
-        """Bytes and learned tokens that are present."""
+        """Number of bytes and present learned tokens."""
         return len(self.strings)
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a text."""
+        """Encode a text as token ids."""
         data = np.frombuffer(text.encode(), np.uint8)
         tokens = self._native.encode_chunks(data, self.pretokenizer.chunk_ends(data))
         ids: list[int] = self._ids[tokens].tolist()
         return ids
 
     def decode(self, ids: list[int]) -> str:
-        """The text of token ids."""
+        """Return the text of token ids."""
         try:
             return b"".join(self.strings[token_id] for token_id in ids).decode(errors="replace")
         except IndexError:
-            raise PrunedBPEError(f"a token id is {self.vocab_size} or more") from None
+            raise PrunedBPEError(f"token ids must be below {self.vocab_size}") from None

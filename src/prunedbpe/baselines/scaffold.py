@@ -1,9 +1,8 @@
-"""Scaffold-BPE: visibility decided during training, by the queue of the next merges.
+"""Scaffold-BPE: decides visibility during training, by comparison with the next merge.
 
-Lian et al. 2024, arXiv 2404.17808. Scaffolds stay in the corpus while it is merged, so the merges
-are those of Standard BPE, and every decision follows from the frequencies and applied counts of the
-merge table: the corpus is not needed. Plain Python:
-:func:`prunedbpe.reference.baselines.scaffold`.
+Lian et al. 2024, arXiv 2404.17808. Scaffolds stay in the corpus during merging, so the merges are
+those of Standard BPE. Every decision follows from the frequencies and applied counts of the merge
+table, without the corpus. Plain Python: :func:`prunedbpe.reference.baselines.scaffold`.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from prunedbpe.merges.merge_table import MergeTable
 from prunedbpe.types import BYTE_COUNT
 
 _LEAST = 2
-"""As for pairs: what occurs once is no reason to change anything."""
+"""Least count at which a scaffold becomes visible again; the same as for merging a pair."""
 
 
 class _Scaffolds:
-    """Hidden tokens by their count in the corpus, which only falls; entries are put right late."""
+    """Hidden tokens in a lazy heap. Counts only fall, so a stale entry is corrected at the top."""
 
     def __init__(self, counts: list[int]) -> None:
         self._counts = counts
@@ -35,7 +34,7 @@ class _Scaffolds:
         heapq.heappush(self._queue, (-self._counts[rank], rank))
 
     def best(self) -> tuple[int, int]:
-        """Count and rank of the most frequent one, the oldest of equals; count 0 if none."""
+        """Return count and rank of the most frequent scaffold, the oldest if tied; or count 0."""
         while self._queue:
             count, rank = self._queue[0]
             if -count == self._counts[rank]:
@@ -50,11 +49,11 @@ class _Scaffolds:
 
 
 def scaffold_sizes(merges: MergeTable, sizes: Collection[int]) -> dict[int, Selection]:
-    """Scaffold-BPE of several sizes in one pass.
+    """Run Scaffold-BPE for several sizes in one pass.
 
     Args:
-        merges: Candidates: one more than are used, to know what would come next.
-        sizes: How many learned tokens are to be visible.
+        merges: The candidates, one more than needed: the next merge decides too.
+        sizes: Numbers of visible learned tokens.
 
     Raises:
         InsufficientCandidatesError: The merges end before the largest size is reached.
@@ -80,8 +79,8 @@ def scaffold_sizes(merges: MergeTable, sizes: Collection[int]) -> dict[int, Sele
             continue
         if done == len(merges):
             raise InsufficientCandidatesError(
-                f"{len(merges)} merges leave {visible} visible tokens, "
-                f"{wanted[len(found)]} are needed",
+                f"{len(merges)} merges give {visible} visible tokens; "
+                f"this vocabulary needs {wanted[len(found)]}",
                 hint="learn more merges, or choose a smaller vocabulary",
             )
         made = applied[done]
@@ -90,7 +89,7 @@ def scaffold_sizes(merges: MergeTable, sizes: Collection[int]) -> dict[int, Sele
             counts[part] -= made
         done += 1
         if done == len(merges) and not merges.exhausted:
-            need_merges(merges, done + 1)  # the next pair's frequency decides
+            need_merges(merges, done + 1)  # the frequency of the next pair decides
         for part in dict.fromkeys(pairs[done - 1]):
             if part < BYTE_COUNT or part in scaffolds.ranks:
                 continue
@@ -100,7 +99,7 @@ def scaffold_sizes(merges: MergeTable, sizes: Collection[int]) -> dict[int, Sele
 
 
 def scaffold(merges: MergeTable, required: int) -> Selection:
-    """Scaffold-BPE with ``required`` visible learned tokens.
+    """Run Scaffold-BPE for ``required`` visible learned tokens.
 
     >>> from prunedbpe import ChunkCounts, learn
     >>> counts = ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1})

@@ -1,4 +1,4 @@
-"""A selection: which tokens of a merge list's prefix a model does not see."""
+"""A selection: a prefix of the merges, and which of its tokens are hidden."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from prunedbpe.vocabulary import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """A number of merges to retain, and which of their tokens are hidden.
+    """The retained merges, and which of their tokens are hidden.
 
     Attributes:
-        hidden: By rank, bytes first; its length says how many merges are retained.
+        hidden: Whether each rank is hidden, bytes first; its length gives the retained merges.
     """
 
     hidden: BoolArray
 
     @property
     def merge_count(self) -> int:
-        """Merges retained."""
+        """Number of retained merges."""
         return len(self.hidden) - BYTE_COUNT
 
     @property
     def hidden_count(self) -> int:
-        """Tokens kept only to build others."""
+        """Number of tokens kept only to build others."""
         return int(self.hidden.sum())
 
     @property
     def visible_learned(self) -> int:
-        """Learned tokens a model sees."""
+        """Number of learned tokens that a model sees."""
         return self.merge_count - self.hidden_count
 
     def length(self, pairs: UInt32Array, applied: Applied) -> int:
-        """Tokens of the corpus that ``applied`` is about."""
+        """Return the encoded length of the corpus that ``applied`` describes."""
         return encoded_length(pairs, applied, self.hidden)
 
     def vocabulary(self, merges: MergeTable, special_tokens: tuple[str, ...] = ()) -> Vocabulary:
-        """The vocabulary, ready for a tokenizer."""
+        """Return the vocabulary for a tokenizer."""
         return Vocabulary(merges.pairs[: self.merge_count].copy(), ~self.hidden, special_tokens)
 
     def visible_strings(self, merges: MergeTable) -> list[bytes]:
-        """What the visible tokens spell, bytes first."""
+        """Return the bytes of the visible tokens."""
         strings = merges.token_bytes
         return [strings[rank] for rank in np.flatnonzero(~self.hidden).tolist()]
 
 
 def standard(merges: MergeTable, required: int) -> Selection:
-    """Standard BPE: the first merges, nothing hidden.
+    """Select Standard BPE: the first ``required`` merges, nothing hidden.
 
     >>> standard(MergeTable.from_pairs([(97, 98), (256, 99)]), 1).merge_count
     1
@@ -63,10 +63,10 @@ def standard(merges: MergeTable, required: int) -> Selection:
 
 
 def need_merges(merges: MergeTable, wanted: int) -> None:
-    """Refuse to work with fewer merges than ``wanted``."""
+    """Raise an error if there are fewer merges than ``wanted``."""
     if len(merges) < wanted:
         why = "no pair occurs twice after them" if merges.exhausted else "no more were learned"
         raise InsufficientCandidatesError(
-            f"{wanted} merges are needed, there are {len(merges)}, and {why}",
+            f"{wanted} merges are needed but only {len(merges)} exist: {why}",
             hint="learn more merges, or choose a smaller vocabulary",
         )

@@ -1,7 +1,7 @@
-"""Trimming to size: learn more merges than there are slots, then hide the rarest tokens.
+"""Trimming: learn more merges than there are slots, then hide the rarest tokens.
 
-No threshold and no reallocation. Tokens are hidden one by one, always the one that stands in the
-encoded corpus least often by then. Plain Python: :func:`prunedbpe.reference.baselines.trim`.
+No threshold and no reallocation: repeatedly hide the token that is rarest in the corpus as encoded
+so far. Plain Python: :func:`prunedbpe.reference.baselines.trim`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ def trim(merges: MergeTable, required: int, extra: int) -> Selection:
     """Hide ``extra`` of the first ``required + extra`` tokens.
 
     Args:
-        merges: At least so many merges, with what they did to the training corpus.
-        required: How many learned tokens stay visible.
-        extra: How many are hidden.
+        merges: At least ``required + extra`` merges, applied to the training corpus.
+        required: Number of learned tokens that stay visible.
+        extra: Number of tokens to hide.
 
     Raises:
         InsufficientCandidatesError: There are fewer merges.
@@ -34,8 +34,8 @@ def trim(merges: MergeTable, required: int, extra: int) -> Selection:
     """
     need_merges(merges, required + extra)
     flows = exposure(merges.pairs, merges.applied, required + extra).tolist()
-    # Hiding a token raises its parts, so an entry is never above the truth; it is put right when it
-    # comes up. Of equals the newest goes first.
+    # A lazy heap: hiding a token raises the counts of its parts, so a stale entry is too low. It
+    # reaches the top and is corrected there. The newest of tied tokens goes first.
     queue = [(flows[rank], -rank) for rank in range(BYTE_COUNT, len(flows))]
     heapq.heapify(queue)
     hidden = np.zeros(len(flows), bool)
@@ -45,7 +45,7 @@ def trim(merges: MergeTable, required: int, extra: int) -> Selection:
             heapq.heapreplace(queue, (flows[rank], -rank))
         count, negative_rank = heapq.heappop(queue)
         hidden[-negative_rank] = True
-        # A part that is hidden already hands everything on to its own parts.
+        # A hidden part passes its occurrences on to its own parts.
         todo = merges.pairs[-negative_rank - BYTE_COUNT].tolist()
         while todo:
             part = todo.pop()

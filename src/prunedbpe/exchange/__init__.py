@@ -1,1 +1,1 @@
-"""Exchange: tokenizers to and from Hugging Face, tiktoken and the paper's files, exactly or not at all."""
+"""Exchange with Hugging Face, tiktoken and the paper's files, exactly or not at all."""

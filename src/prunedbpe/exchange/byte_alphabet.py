@@ -1,7 +1,8 @@
-"""The printable stand-ins of the 256 bytes in GPT-2's files and in all byte-level ones since.
+"""The byte alphabet: one printable character for each of the 256 bytes.
 
-Bytes that are visible characters of Latin-1 stand for themselves; the others, in order, are
-U+0100 and on. A token's bytes become a string that JSON and a merges file can hold.
+GPT-2 introduced it, and all byte-level files use it, so that JSON and a merges file can hold any
+bytes. A byte that is a visible Latin-1 character stands for itself; the others, in order, become
+U+0100 and up.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ BYTE_OF_CHARACTER = {character: byte for byte, character in CHARACTER_OF_BYTE.it
 
 
 def to_byte_alphabet(string: bytes) -> str:
-    """Bytes as printable characters.
+    """Write bytes as printable characters.
 
     >>> to_byte_alphabet(b" the"), to_byte_alphabet("é".encode())
     ('Ġthe', 'Ã©')
@@ -26,7 +27,7 @@ def to_byte_alphabet(string: bytes) -> str:
 
 
 def from_byte_alphabet(text: str) -> bytes | None:
-    """The bytes that characters stand for; ``None`` if one of them stands for none.
+    """Return the bytes that characters stand for; ``None`` if a character stands for no byte.
 
     >>> from_byte_alphabet("Ġthe"), from_byte_alphabet("中")
     (b' the', None)

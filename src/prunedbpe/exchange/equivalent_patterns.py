@@ -1,11 +1,14 @@
-r"""The built-in pretokenizers as regular expressions that other libraries can run.
+r"""Patterns and pretokenizers that cut alike, in both directions.
 
-In: the name of a pretokenizer. Out: a pattern for Oniguruma (Hugging Face tokenizers) and for
-fancy-regex (tiktoken) whose matches are exactly the chunks of the native scanner. A class like
-``\p{L}`` would mean whatever Unicode version the other library was built with, and no engine has
-a class for "LATIN in its name"; so every class is spelled out from the scanners' own tables.
-The patterns hold to syntax that both engines read alike: no ``(?i)``, ``$`` or possessive
-quantifiers, which they do not.
+:func:`equivalent_pattern` writes a built-in pretokenizer as a regular expression for Oniguruma
+(Hugging Face tokenizers) and fancy-regex (tiktoken). Its matches are exactly the chunks of the
+native scanner. A class like ``\p{L}`` would depend on the Unicode version of the other library, and
+no engine has a class for "LATIN in its name", so the pattern lists the members of every class from
+the scanners' own tables. It uses only syntax that both engines read alike: no ``(?i)``, ``$`` or
+possessive quantifiers.
+
+:func:`cut_of_pattern` finds the scanner that a published pattern describes. The package ``regex``
+runs any other pattern; its syntax covers what byte-level tokenizers use.
 """
 
 from __future__ import annotations
@@ -16,10 +19,17 @@ import numpy as np
 
 from prunedbpe import _core
 from prunedbpe.errors import NotExactError
-from prunedbpe.pretokenizers import Pretokenizer
+from prunedbpe.pretokenizers import (
+    BUILTIN_PRETOKENIZERS,
+    UNICODE_VERSION,
+    Pretokenizer,
+    find_pretokenizer,
+)
+from prunedbpe.pretokenizers.foreign_cut import ForeignCut
+from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
 from prunedbpe.types import BoolArray
 
-# The flags of cpp/src/pretokenize/unicode_tables.hpp.
+# The flags of cpp/src/pretokenizers/unicode_tables.hpp.
 _UPPER, _LOWER, _UNCASED, _MARK, _NUMBER = 1, 2, 4, 8, 16
 _LETTER = _UPPER | _LOWER | _UNCASED
 _PYTHON_SPACE, _LATIN, _LATER = 1 << 8, 1 << 9, 1 << 11
@@ -27,19 +37,39 @@ _PYTHON_SPACE, _LATIN, _LATER = 1 << 8, 1 << 9, 1 << 11
 _ANY = r"[\x{0}-\x{10FFFF}]"
 _CONTRACTION_ANY_CASE = r"'(?:[sSdDmMtT\x{17F}]|[lL][lL]|[vV][eE]|[rR][eE])"
 
+_PUBLISHED = {
+    GPT2_PATTERN: "gpt2",
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
+    CL100K_PATTERN: "cl100k",
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s+": "cl100k",
+    O200K_PATTERN: "o200k",
+}
+"""Built-in pretokenizers by the spellings of their patterns in published tokenizers."""
+
 
 @lru_cache(maxsize=8)
 def equivalent_pattern(pretokenizer: Pretokenizer) -> str:
-    r"""A pattern whose matches are the chunks of a built-in pretokenizer, and cover every text.
+    r"""Return a pattern whose matches are the chunks of a built-in pretokenizer.
+
+    The matches cover every text.
 
     Raises:
-        NotExactError: The pretokenizer is a regular expression of the package ``regex``, which
-            another engine may read otherwise.
+        NotExactError: The pretokenizer normalizes text, or is a regular expression of the package
+            ``regex``, which another engine may read differently.
 
     >>> equivalent_pattern(Pretokenizer("none"))
     '[\\x{0}-\\x{10FFFF}]+'
     """
     name = pretokenizer.name
+    if pretokenizer.normalization is not None:
+        raise NotExactError(
+            f"the pretokenizer normalizes text to {pretokenizer.normalization}: tiktoken has no "
+            "normalization, and Hugging Face tokenizers normalize by an older Unicode version",
+            hint="train without normalization, or use the format 'transformers'",
+        )
     if name == "none":
         return f"{_ANY}+"
     if name in ("paper", "reference"):
@@ -59,20 +89,48 @@ def equivalent_pattern(pretokenizer: Pretokenizer) -> str:
     if name == "o200k":
         capitals = _members(flags & (_UPPER | _UNCASED | _MARK) != 0)
         smalls = _members(flags & (_LOWER | _UNCASED | _MARK) != 0)
-        before, behind = rf"[^\r\n{letter}{number}]?", f"(?:{_CONTRACTION_ANY_CASE})?"
+        before, after = rf"[^\r\n{letter}{number}]?", f"(?:{_CONTRACTION_ANY_CASE})?"
         return (
-            rf"{before}[{capitals}]*[{smalls}]+{behind}|{before}[{capitals}]+[{smalls}]*{behind}"
+            rf"{before}[{capitals}]*[{smalls}]+{after}|{before}[{capitals}]+[{smalls}]*{after}"
             rf"|[{number}]{{1,3}}| ?[^\s{letter}{number}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
         )
     raise NotExactError(
         f"the pretokenizer {pretokenizer.pattern!r} is a regular expression of the package "
-        "'regex'; another library's engine may read it otherwise",
+        "'regex'; the engine of another library may read it differently",
         hint="train with a built-in pretokenizer, or use the transformers folder",
     )
 
 
+def cut_of_pattern(pattern: str, unicode_version: str) -> ForeignCut:
+    r"""Return how a library of a Unicode version cuts text with this pattern.
+
+    >>> cut_of_pattern(r"\p{L}+|\P{L}+", "16.0.0").pretokenizer.name
+    'regex'
+    >>> cut_of_pattern(O200K_PATTERN, "16.0.0").pretokenizer.name
+    'o200k'
+    """
+    if pattern in _PUBLISHED:
+        return ForeignCut(Pretokenizer(_PUBLISHED[pattern]), unicode_version)
+    for name in BUILTIN_PRETOKENIZERS:
+        # Our own pattern lists every character, so the engine's Unicode version does not matter.
+        if pattern == equivalent_pattern(Pretokenizer(name)):
+            return ForeignCut(Pretokenizer(name), UNICODE_VERSION)
+    return ForeignCut(Pretokenizer("regex", pattern), unicode_version)
+
+
+def cut_by(pretokenizer: str | Pretokenizer, unicode_version: str) -> ForeignCut:
+    """Return how a library of a Unicode version cuts if it cuts like this pretokenizer."""
+    if isinstance(pretokenizer, str) and pretokenizer in _PUBLISHED:
+        return cut_of_pattern(pretokenizer, unicode_version)  # works without the extra ``regex``
+    found = find_pretokenizer(pretokenizer)
+    if found.pattern is not None:
+        return cut_of_pattern(found.pattern, unicode_version)
+    uses_classes_of_its_engine = found.name in _PUBLISHED.values()
+    return ForeignCut(found, unicode_version if uses_classes_of_its_engine else UNICODE_VERSION)
+
+
 def _paper_pattern(*, is_reference: bool) -> str:
-    """Mirrors cpp/src/pretokenize/paper.cpp, one part for each of its rules."""
+    """Mirror cpp/src/pretokenizers/paper.cpp, one alternative for each of its rules."""
     flags = _core.code_point_flags()
     if is_reference:
         flags = np.where(flags & _LATER, 0, flags)
@@ -93,7 +151,7 @@ def _paper_pattern(*, is_reference: bool) -> str:
 
 
 def _members(mask: BoolArray) -> str:
-    r"""The inside of a character class.
+    r"""Return the inside of a character class.
 
     >>> mask = np.zeros(0x110000, bool)
     >>> mask[[97, 98, 99, 233]] = True
@@ -101,7 +159,7 @@ def _members(mask: BoolArray) -> str:
     \x{61}-\x{63}\x{E9}
     """
     mask = mask.copy()
-    mask[0xD800:0xE000] = False  # surrogates are no characters of any valid text
+    mask[0xD800:0xE000] = False  # valid text holds no surrogates
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     parts = []
     for first, end in edges.reshape(-1, 2).tolist():

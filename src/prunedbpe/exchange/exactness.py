@@ -1,39 +1,41 @@
-"""What every export to another library asks first: can that library be exact at all?"""
+"""The checks that an export to a stock library makes first: can that library be exact at all?"""
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from prunedbpe.errors import NotExactError
-from prunedbpe.pretokenizers import Pretokenizer
-from prunedbpe.vocabulary import Vocabulary
+from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 
 
-class HasVocabulary(Protocol):
-    """What an export needs of a tokenizer."""
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """Merges, visibility and special tokens."""
-
-    @property
-    def pretokenizer(self) -> Pretokenizer:
-        """What cuts text before merging."""
-
-
-def require_standard(vocabulary: Vocabulary, target: str) -> None:
-    """Refuse a vocabulary with internal tokens.
-
-    A stock merge model emits whatever its merges build. With ``ab`` internal and ``abc`` visible
-    it either can build ``abc``, and then emits ``ab`` as one id where no ``c`` follows, or cannot
-    build ``abc`` at all. Neither encodes as the pruned tokenizer does.
+def require_own_ids(tokenizer: Tokenizer) -> None:
+    """Refuse an imported tokenizer, whose ids are not the ids that its merges imply.
 
     Raises:
-        NotExactError: Tokens are internal; the message names one, and what is exact instead.
+        NotExactError: The tokenizer was imported.
     """
+    if isinstance(tokenizer.vocabulary, ForeignVocabulary):
+        raise NotExactError(
+            "the tokenizer was imported: it keeps the ids and the Unicode version of its original, "
+            "which this format cannot express",
+            hint="use the original file, or the formats 'transformers' and 'decode-table'",
+        )
+
+
+def require_standard(tokenizer: Tokenizer, target: str) -> None:
+    """Refuse a vocabulary with internal tokens, and an imported tokenizer.
+
+    A stock merge model emits whatever its merges build. Let ``ab`` be internal and ``abc`` visible.
+    A model with both merges emits ``ab`` as an id of its own if no ``c`` follows; a model without
+    the first merge never builds ``abc``. Neither encodes as the pruned tokenizer does.
+
+    Raises:
+        NotExactError: Tokens are internal; the message names one, and the formats that are exact.
+    """
+    require_own_ids(tokenizer)
+    vocabulary = tokenizer.vocabulary
     if not vocabulary.internal_count:
         return
-    rank = next(rank for rank, visible in enumerate(vocabulary.visible) if not visible)
+    rank = int(vocabulary.visible.argmin())
     parents = vocabulary.parents(rank)
     example = f"{vocabulary.strings[rank]!r}"
     if parents:
@@ -41,7 +43,7 @@ def require_standard(vocabulary: Vocabulary, target: str) -> None:
     raise NotExactError(
         f"{vocabulary.internal_count} tokens are internal (the first: {example}), and {target} "
         "would emit them as ids of their own: it cannot encode as this tokenizer does",
-        hint="exact instead: format 'transformers' (a folder for AutoTokenizer), 'decode-table' "
-        "(ids to bytes, for programs that only decode) or 'all-ranks' (a stock model over all "
-        "ranks and the table that expands its ids); or train with threshold 0",
+        hint="exact formats: 'transformers' (a folder for AutoTokenizer), 'decode-table' (ids to "
+        "bytes, for programs that only decode) and 'all-ranks' (a stock model over all ranks and "
+        "the table that expands its ids); or train with threshold 0",
     )

@@ -1,9 +1,9 @@
-"""A tokenizer as ``tokenizer.json`` of Hugging Face tokenizers.
+"""Export to Hugging Face tokenizers: ``tokenizer.json``.
 
-Exact for Standard BPE: byte-level BPE behind a split by the pretokenizer's pattern. Special tokens
-are added tokens, which that library always finds in text, so its ``encode(text)`` equals
-``tok.encode(text, allowed_special="all")``. Refused for pruned vocabularies; for those there is
-:func:`write_all_ranks`, a stock model that emits *ranks*, and the table that turns ranks into ids.
+Exact for Standard BPE: a split by the pretokenizer's pattern, then byte-level BPE. Special tokens
+become added tokens, which that library always finds in text, so its ``encode(text)`` equals
+``tok.encode(text, allowed_special="all")``. Pruned vocabularies are refused. For those,
+:func:`write_all_ranks` writes a stock model that emits *ranks*, and the table from ranks to ids.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from pathlib import Path
 from prunedbpe._support.atomic_files import write_json
 from prunedbpe.exchange.byte_alphabet import to_byte_alphabet
 from prunedbpe.exchange.equivalent_patterns import equivalent_pattern
-from prunedbpe.exchange.exactness import HasVocabulary, require_standard
+from prunedbpe.exchange.exactness import require_own_ids, require_standard
+from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import Settings
 
 ALL_RANKS_FILE = "all-ranks.json"
 EXPANSIONS_FILE = "expansions.json"
 
 
-def huggingface_settings(tokenizer: HasVocabulary) -> Settings:
-    """What ``tokenizer.json`` holds.
+def huggingface_settings(tokenizer: Tokenizer) -> Settings:
+    """Return the contents of ``tokenizer.json``.
 
     Raises:
-        NotExactError: The vocabulary is pruned, or cut by a regular expression.
+        NotExactError: The vocabulary is pruned or imported, or no pattern cuts as its pretokenizer.
     """
-    require_standard(tokenizer.vocabulary, "Hugging Face tokenizers")
+    require_standard(tokenizer, "Hugging Face tokenizers")
     settings = _rank_model(tokenizer)
     settings["added_tokens"] = [
         {
@@ -43,11 +44,11 @@ def huggingface_settings(tokenizer: HasVocabulary) -> Settings:
     return settings
 
 
-def write_huggingface(tokenizer: HasVocabulary, path: str | Path) -> None:
+def write_huggingface(tokenizer: Tokenizer, path: str | Path) -> None:
     """Write a ``tokenizer.json``.
 
     Raises:
-        NotExactError: The vocabulary is pruned, or cut by a regular expression.
+        NotExactError: The vocabulary is pruned or imported, or no pattern cuts as its pretokenizer.
     """
     settings = huggingface_settings(tokenizer)
     path = Path(path)
@@ -55,47 +56,52 @@ def write_huggingface(tokenizer: HasVocabulary, path: str | Path) -> None:
     write_json(path, settings)
 
 
-def all_ranks_settings(tokenizer: HasVocabulary) -> tuple[Settings, Settings]:
-    """A stock model whose ids are ranks, and the token ids each rank expands into.
+def all_ranks_settings(tokenizer: Tokenizer) -> tuple[Settings, Settings]:
+    """Return a stock model whose ids are ranks, and the token ids that each rank expands to.
 
-    Encode with the stock model, replace every rank by its expansion: that is the encoding of the
-    pruned tokenizer, by other people's code. The model alone is *not* this tokenizer.
+    Encode with the stock model, then replace every rank by its expansion: the result is the
+    encoding of the pruned tokenizer. The model alone is *not* this tokenizer.
+
+    Raises:
+        NotExactError: The vocabulary is imported, or no pattern cuts as its pretokenizer.
     """
+    require_own_ids(tokenizer)
     vocabulary = tokenizer.vocabulary
     expansions = [vocabulary.expansion(rank) for rank in range(len(vocabulary.strings))]
     return _rank_model(tokenizer), {
         "format": "prunedbpe expansions",
-        "note": "token ids that stand for each rank the model of all-ranks.json emits",
+        "note": "the token ids of each rank that the model of all-ranks.json emits",
         "special_tokens": vocabulary.special_ids,
         "expansions": expansions,
     }
 
 
-def write_all_ranks(tokenizer: HasVocabulary, folder: str | Path) -> None:
+def write_all_ranks(tokenizer: Tokenizer, folder: str | Path) -> None:
     """Write ``all-ranks.json`` and ``expansions.json`` into a folder."""
+    model, expansions = all_ranks_settings(tokenizer)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    model, expansions = all_ranks_settings(tokenizer)
     write_json(folder / EXPANSIONS_FILE, expansions)
     write_json(folder / ALL_RANKS_FILE, model)
 
 
-def _rank_model(tokenizer: HasVocabulary) -> Settings:
+def _rank_model(tokenizer: Tokenizer) -> Settings:
     """Byte-level BPE over all retained merges; ids are ranks."""
     vocabulary = tokenizer.vocabulary
     names = [to_byte_alphabet(string) for string in vocabulary.strings]
-    steps: list[Settings] = []
-    if tokenizer.pretokenizer.name != "none":
-        steps.append(
-            {
-                "type": "Split",
-                "pattern": {"Regex": equivalent_pattern(tokenizer.pretokenizer)},
-                "behavior": "Isolated",
-                "invert": False,
-            }
-        )
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False}
-    steps.append({**byte_level, "use_regex": False})
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": equivalent_pattern(tokenizer.pretokenizer)},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    byte_level = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": False,
+        "use_regex": False,
+    }
+    steps = [byte_level] if tokenizer.pretokenizer.name == "none" else [split, byte_level]
     return {
         "version": "1.0",
         "truncation": None,
@@ -104,7 +110,7 @@ def _rank_model(tokenizer: HasVocabulary) -> Settings:
         "normalizer": None,
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps},
         "post_processor": None,
-        "decoder": {**byte_level, "use_regex": False},
+        "decoder": byte_level,
         "model": {
             "type": "BPE",
             "dropout": None,

@@ -1,20 +1,21 @@
-"""Byte-level BPE of Hugging Face: ``tokenizer.json``, or ``vocab.json`` with ``merges.txt``.
+"""Import byte-level BPE of Hugging Face: ``tokenizer.json``, or ``vocab.json`` with ``merges.txt``.
 
-Whatever the file asks for that the encoder cannot do exactly is refused by name. Encoding equals
-``Tokenizer.encode(text, add_special_tokens=False)`` of that library; it finds added tokens in text
-by itself, so ours must be told to with ``allowed_special="all"``.
+A feature that the encoder cannot reproduce exactly is refused by name. The imported tokenizer's
+``encode(text, allowed_special="all")`` equals ``Tokenizer.encode(text, add_special_tokens=False)``
+of that library, which always finds added tokens in text.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from prunedbpe._support.atomic_files import read_json
 from prunedbpe.errors import FormatError, NotExactError
 from prunedbpe.exchange.byte_alphabet import from_byte_alphabet
-from prunedbpe.exchange.known_patterns import cut_by, cut_of_pattern
+from prunedbpe.exchange.equivalent_patterns import cut_by, cut_of_pattern
 from prunedbpe.exchange.recovered_merges import imported_tokenizer, merges_of_list
 from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer
 from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION, ForeignCut
@@ -30,23 +31,25 @@ def import_huggingface(
     """Read a ``tokenizer.json``.
 
     Args:
-        path: The file, or its folder.
-        unicode_version: That of the library to be equal to.
+        path: The file or its folder.
+        unicode_version: The Unicode version of the library to reproduce.
 
     Raises:
-        NotExactError: The file uses a feature that is not supported; the message names it.
-        FormatError: The file is no such file.
+        NotExactError: The file uses an unsupported feature; the message names it.
+        FormatError: The file is not a ``tokenizer.json``.
     """
     path = Path(path)
     path = path / "tokenizer.json" if path.is_dir() else path
     settings = read_json(path)
     model = settings.get("model") if isinstance(settings, dict) else None
     if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
-        raise FormatError(f"{path}: no tokenizer.json with a BPE model")
+        raise FormatError(f"{path}: not a tokenizer.json with a BPE model")
     try:
         _check_model(model)
-        normalization = _normalization(settings.get("normalizer"))
-        cut = _cut(settings.get("pre_tokenizer"), unicode_version, normalization)
+        cut = replace(
+            _cut(settings.get("pre_tokenizer"), unicode_version),
+            normalization=_normalization(settings.get("normalizer")),
+        )
         specials = _added_tokens(settings.get("added_tokens") or [])
         ids = _ids_by_bytes(model["vocab"], specials)
         merges = [_merge(entry) for entry in model.get("merges", [])]
@@ -70,15 +73,15 @@ def import_gpt2_files(
     special_tokens: tuple[str, ...] | None = None,
     unicode_version: str = STOCK_UNICODE_VERSION,
 ) -> ImportedTokenizer:
-    """Read ``vocab.json`` and ``merges.txt`` as GPT-2 has them.
+    """Read ``vocab.json`` and ``merges.txt`` of the GPT-2 format.
 
     Args:
         vocab: Ids by token, in the byte alphabet.
-        merges: One merge a line, two tokens divided by a space.
-        pretokenizer: The files do not say how text is cut; GPT-2's pattern by default.
-        special_tokens: Nor which tokens are special; by default those that no merge makes and
-            that look like ``<...>`` or ``[NAME]``.
-        unicode_version: That of the library to be equal to.
+        merges: One merge per line, two tokens separated by a space.
+        pretokenizer: How to cut text, which the files do not say.
+        special_tokens: The special tokens, which the files do not mark. By default, tokens that
+            look like ``<...>`` or ``[NAME]`` and that no merge produces.
+        unicode_version: The Unicode version of the library to reproduce.
     """
     entries = read_json(vocab)
     if not isinstance(entries, dict):
@@ -100,7 +103,7 @@ def import_gpt2_files(
         )
     unknown = [name for name in special_tokens if name not in entries]
     if unknown:
-        raise FormatError(f"{vocab}: the special token {unknown[0]!r} is not in it")
+        raise FormatError(f"{vocab}: lacks the special token {unknown[0]!r}")
     specials = {name: int(entries[name]) for name in special_tokens}
     ids = _ids_by_bytes(entries, specials)
     return imported_tokenizer(
@@ -118,15 +121,15 @@ def _check_model(model: Settings) -> None:
     if model.get("dropout"):
         raise NotExactError(
             f"dropout={model['dropout']}: the original encodes at random",
-            hint="set it to null; our encode has an option dropout of its own",
+            hint="set it to null and pass dropout to encode()",
         )
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(name):
             raise NotExactError(f"{name}={model[name]!r} is not supported: not byte-level BPE")
 
 
-def _cut(settings: Any, unicode_version: str, normalization: str | None) -> ForeignCut:
-    """A byte-level step, alone or behind one split."""
+def _cut(settings: Any, unicode_version: str) -> ForeignCut:
+    """Read the pretokenizer: a byte-level step, alone or after one split."""
     steps = [settings] if settings else []
     if settings and settings.get("type") == "Sequence":
         steps = list(settings["pretokenizers"])
@@ -138,23 +141,23 @@ def _cut(settings: Any, unicode_version: str, normalization: str | None) -> Fore
         raise NotExactError("pre_tokenizer ByteLevel with add_prefix_space=true is not supported")
     if byte_level.get("use_regex", True):
         if splits:
-            raise NotExactError("pre_tokenizer ByteLevel with use_regex behind another split")
-        return ForeignCut(Pretokenizer("gpt2"), unicode_version, normalization)
+            raise NotExactError("pre_tokenizer ByteLevel with use_regex after another split")
+        return ForeignCut(Pretokenizer("gpt2"), unicode_version)
     if not splits:
-        return ForeignCut(Pretokenizer("none"), UNICODE_VERSION, normalization)
+        return ForeignCut(Pretokenizer("none"), UNICODE_VERSION)
     if len(splits) > 1 or splits[0].get("type") != "Split":
         kinds = ", ".join(str(step.get("type")) for step in splits)
         raise NotExactError(f"pre_tokenizer {kinds}: only one Split by a pattern is supported")
-    return _split(splits[0], unicode_version, normalization)
+    return _split(splits[0], unicode_version)
 
 
-def _split(split: Settings, unicode_version: str, normalization: str | None) -> ForeignCut:
+def _split(split: Settings, unicode_version: str) -> ForeignCut:
     pattern = split.get("pattern", {}).get("Regex")
     if pattern is None:
         raise NotExactError(f"pre_tokenizer Split by {split.get('pattern')!r}, not by a Regex")
     behavior, invert = split.get("behavior"), bool(split.get("invert"))
-    cut = cut_of_pattern(pattern, unicode_version, normalization)
-    covers_all = cut.pretokenizer.pattern is None  # then there is nothing between two matches
+    cut = cut_of_pattern(pattern, unicode_version)
+    covers_all = cut.pretokenizer.pattern is None  # a scanner leaves no gap between two matches
     if (behavior, invert) == ("Isolated", False) or (
         covers_all and (behavior, invert) == ("Removed", True)
     ):
@@ -184,7 +187,7 @@ def _added_tokens(entries: list[Settings]) -> dict[str, int]:
 
 
 def _ids_by_bytes(vocab: dict[str, Any], specials: dict[str, int]) -> dict[bytes, int]:
-    """Ids of the model's tokens by their bytes, without those that are special tokens."""
+    """Return the ids of the model's tokens by their bytes, special tokens excepted."""
     ids = {}
     for name, token_id in vocab.items():
         if specials.get(name) == token_id:
@@ -200,9 +203,9 @@ def _ids_by_bytes(vocab: dict[str, Any], specials: dict[str, int]) -> dict[bytes
 
 
 def _merge(entry: Any) -> tuple[bytes, bytes]:
-    """A merge as ``"a b"`` or ``["a", "b"]``."""
+    """Read a merge written as ``"a b"`` or ``["a", "b"]``."""
     parts = entry.split(" ") if isinstance(entry, str) else entry
     strings = [from_byte_alphabet(part) for part in parts] if isinstance(parts, list) else []
     if len(strings) != 2 or not strings[0] or not strings[1]:
-        raise NotExactError(f"{entry!r} is no merge of two byte-level tokens")
+        raise NotExactError(f"{entry!r} is not a merge of two byte-level tokens")
     return strings[0], strings[1]

@@ -1,4 +1,4 @@
-"""Tokenizers made elsewhere, taken over exactly or refused by the name of what is missing."""
+"""Import any supported tokenizer: find the format, then read it exactly or refuse it by name."""
 
 from __future__ import annotations
 
@@ -7,22 +7,11 @@ from typing import Any
 
 from prunedbpe.errors import FormatError
 from prunedbpe.exchange.huggingface_import import import_gpt2_files, import_huggingface
-from prunedbpe.exchange.paper_import import import_paper_files
-from prunedbpe.exchange.tiktoken_import import import_encoding, import_tiktoken
+from prunedbpe.exchange.tiktoken_import import import_tiktoken
+from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.folder import SETTINGS_FILE
-from prunedbpe.tokenizer.imported import ImportedTokenizer
-from prunedbpe.vocabulary.vocabulary_files import INTERNAL_FILE, VISIBLE_FILE
-
-__all__ = [
-    "ImportedTokenizer",
-    "import_encoding",
-    "import_gpt2_files",
-    "import_huggingface",
-    "import_paper_files",
-    "import_tiktoken",
-    "import_tokenizer",
-]
+from prunedbpe.vocabulary.vocabulary_files import INTERNAL_FILE, VISIBLE_FILE, read_paper_files
 
 _KNOWN_FILES = (
     "tokenizer.json, vocab.json with merges.txt, a .tiktoken rank file, "
@@ -31,17 +20,17 @@ _KNOWN_FILES = (
 
 
 def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
-    """Take over a tokenizer, whatever of the known formats it is in.
+    """Import a tokenizer from any known format.
 
     Args:
         path: A ``tokenizer.json``; a ``.tiktoken`` rank file; a folder with a ``tokenizer.json``,
             with ``vocab.json`` and ``merges.txt``, or with ``vocab.txt`` and ``inter_vocab.txt``;
-            or a folder of ours.
-        **options: Those of the function for the format.
+            or a folder that :meth:`Tokenizer.save` wrote.
+        **options: The options of the function for the format.
 
     Raises:
-        NotExactError: The original uses something that is not supported; it is named.
-        FormatError: The format is not known, or a file is damaged.
+        NotExactError: The original uses an unsupported feature; the message names it.
+        FormatError: The format is unknown, or a file is damaged.
     """
     path = Path(path)
     if path.is_file():
@@ -51,7 +40,7 @@ def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
     if not path.is_dir():
         raise FormatError(
             f"{path}: no such file or folder",
-            hint=f"give a tokenizer, or its folder: {_KNOWN_FILES}",
+            hint=f"give a tokenizer or its folder: {_KNOWN_FILES}",
         )
     if (path / SETTINGS_FILE).is_file():
         return Tokenizer.load(path)
@@ -65,6 +54,19 @@ def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
     if len(rank_files) == 1:
         return import_tiktoken(rank_files[0], **options)
     raise FormatError(
-        f"{path}: holds no tokenizer that is known here",
-        hint=f"known are {_KNOWN_FILES}",
+        f"{path}: holds no tokenizer of a known format", hint=f"known files: {_KNOWN_FILES}"
     )
+
+
+def import_paper_files(
+    folder: str | Path, *, pretokenizer: str | Pretokenizer = "reference"
+) -> Tokenizer:
+    """Read ``vocab.txt`` and ``inter_vocab.txt`` of the paper's released implementation.
+
+    Args:
+        folder: The folder of both files.
+        pretokenizer: How to cut text. The files do not say; the default cuts as that
+            implementation does.
+    """
+    vocabulary = read_paper_files(Path(folder))
+    return Tokenizer(vocabulary, pretokenizer, {"imported": {"format": "vocab.txt"}})

@@ -1,10 +1,10 @@
-"""Finding the one merge that makes each token of a foreign vocabulary.
+"""Recover the one merge that produces each token of another library's vocabulary.
 
-Another library's merges may make a token in several ways (lists converted from rank files name
-every split), name tokens nobody can make, or be missing altogether (rank files). But wherever a
-text produces a token, nothing has crossed the token's span before; so inside it happened just what
-happens when the token's own bytes are encoded alone. Encoding every token alone therefore finds
-the one merge that can ever make it, and shows the tokens that no merge ever makes.
+The merges of another library may produce a token in several ways (lists converted from rank files
+name every split), name unreachable tokens, or be missing altogether (rank files). But if a text
+produces a token, no earlier merge crossed the token's span, so the merges inside the span are those
+of encoding the token's bytes alone. Encoding every token alone therefore finds the only merge that
+can produce it, and the tokens that no merge produces.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from prunedbpe.types import BYTE_COUNT, Settings, UInt32Array
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 
 Priority = Callable[[bytes, bytes], "int | None"]
-"""Of two neighbours, the priority of merging them (lower is earlier), or ``None``."""
+"""The priority of merging two neighbours (lower is earlier); ``None`` if they never merge."""
 
 
 @dataclass(frozen=True)
 class FoundMerges:
-    """Merges in their order, as ranks, and what they leave out.
+    """The recovered merges in order, and the tokens without one.
 
     Attributes:
         pairs: Left and right rank of each merge.
-        strings: What every rank spells, bytes first.
-        unmergeable: Tokens of the vocabulary that no merge makes.
+        strings: The bytes of every rank.
+        unmergeable: Tokens of the vocabulary that no merge produces.
     """
 
     pairs: UInt32Array
@@ -41,7 +41,7 @@ class FoundMerges:
 
 
 def merges_of_list(tokens: Iterable[bytes], merges: list[tuple[bytes, bytes]]) -> FoundMerges:
-    """The merges of a merge list that can ever apply; the place in the list is the priority.
+    """Return the merges of a merge list that can apply; the place in the list is the priority.
 
     >>> tokens = [bytes([i]) for i in range(256)] + [b"ab", b"bc", b"abc"]
     >>> found = merges_of_list(tokens, [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")])
@@ -51,7 +51,7 @@ def merges_of_list(tokens: Iterable[bytes], merges: list[tuple[bytes, bytes]]) -
     known = set(tokens)
     places: dict[tuple[bytes, bytes], int] = {}
     for place, pair in enumerate(merges):
-        # Of a pair listed twice the later line counts, as in a dictionary built line by line.
+        # The last line of a repeated pair counts, as in the dictionary that the original builds.
         places[pair] = place
         for part in (*pair, pair[0] + pair[1]):
             if part not in known:
@@ -63,7 +63,7 @@ def merges_of_list(tokens: Iterable[bytes], merges: list[tuple[bytes, bytes]]) -
 
 
 def merges_of_ranks(ranks: Mapping[bytes, int]) -> FoundMerges:
-    """The merges behind a rank file: any two neighbours merge whose joined bytes have a rank.
+    """Return the merges of a rank file: two neighbours merge if their joined bytes have a rank.
 
     >>> ranks = {bytes([i]): i for i in range(256)} | {b"bc": 256, b"abc": 257, b"xyz": 258}
     >>> found = merges_of_ranks(ranks)
@@ -82,7 +82,7 @@ def imported_tokenizer(
     whole_chunks: bool = False,
     origin: Settings,
 ) -> ImportedTokenizer:
-    """Build a tokenizer with the original's ids out of recovered merges."""
+    """Build a tokenizer from recovered merges, with the ids of the original."""
     vocabulary = ForeignVocabulary(
         found.pairs,
         np.ones(len(found.strings), bool),
@@ -100,8 +100,8 @@ def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
     if len(single) < BYTE_COUNT:
         missing = min(set(range(BYTE_COUNT)) - single)
         raise NotExactError(
-            f"{BYTE_COUNT - len(single)} bytes have no token (the first: 0x{missing:02x}), so the "
-            "original drops them or makes them unknown: encoding would not be lossless",
+            f"{BYTE_COUNT - len(single)} bytes have no token (the first: 0x{missing:02x}): "
+            "the original drops them or emits an unknown token, so encoding is not lossless",
             hint="train the original with all 256 bytes, for instance with "
             "initial_alphabet=ByteLevel.alphabet()",
         )
@@ -122,8 +122,8 @@ def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
         if left not in rank_of or right not in rank_of:
             late = left if left not in rank_of else right
             raise NotExactError(
-                f"token {left + right!r} is merged before its part {late!r} is: priorities that "
-                "do not follow the order of building are not supported"
+                f"token {left + right!r} has priority over its part {late!r}: priorities must "
+                "follow the order of building"
             )
         pairs.append((rank_of[left], rank_of[right]))
         rank_of[left + right] = len(strings)
@@ -132,7 +132,7 @@ def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
 
 
 def _last_merge(token: bytes, priority: Priority) -> tuple[int, bytes, bytes] | None:
-    """Encode a token's own bytes; the merge that completes it, or ``None`` if none does."""
+    """Encode a token's bytes; return the merge that completes it, or ``None``."""
     parts = [token[i : i + 1] for i in range(len(token))]
     weights = [priority(left, right) for left, right in pairwise(parts)]
     while True:

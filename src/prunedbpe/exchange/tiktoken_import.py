@@ -1,8 +1,8 @@
-"""A tiktoken rank file, its merges recovered; or the ``Encoding`` object itself.
+"""Import from tiktoken: a rank file, or an ``Encoding`` object.
 
-A rank file names tokens and priorities only. How text is cut and which tokens are special stands
-in the program that loads it, so both must be given, unless the file came with the JSON that our
-own export writes beside it, or has the name of a public encoding.
+A rank file holds tokens and priorities only; the program that loads it knows the pattern and the
+special tokens. Give both, unless the file has the name of a public encoding, or the JSON file that
+our export writes is next to it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from prunedbpe._support.atomic_files import read_json
 from prunedbpe.errors import FormatError, SettingsError
-from prunedbpe.exchange.known_patterns import cut_by, cut_of_pattern
+from prunedbpe.exchange.equivalent_patterns import cut_by, cut_of_pattern
 from prunedbpe.exchange.recovered_merges import imported_tokenizer, merges_of_ranks
-from prunedbpe.pretokenizers import BUILTIN_PRETOKENIZERS, Pretokenizer
+from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION, ForeignCut
 from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.types import Settings
@@ -25,7 +25,6 @@ from prunedbpe.types import Settings
 if TYPE_CHECKING:
     import tiktoken
 
-# The special tokens of the public encodings, by the name of their rank file.
 _FILL_IN_THE_MIDDLE = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
 PUBLIC_ENCODINGS: dict[str, tuple[str, dict[str, int]]] = {
     "r50k_base": ("gpt2", {"<|endoftext|>": 50256}),
@@ -36,6 +35,7 @@ PUBLIC_ENCODINGS: dict[str, tuple[str, dict[str, int]]] = {
     ),
     "o200k_base": ("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
 }
+"""Pretokenizer and special tokens of the public encodings, by the name of the rank file."""
 
 
 def import_tiktoken(
@@ -51,33 +51,35 @@ def import_tiktoken(
         path: The file.
         pretokenizer: A built-in name or the pattern of the encoding.
         special_tokens: Special tokens and their ids.
-        unicode_version: That of the library to be equal to.
+        unicode_version: The Unicode version of the library to reproduce.
 
     Raises:
-        NotExactError: The ranks are not those of byte-level BPE.
-        SettingsError: It is not known how text is cut.
-        FormatError: A line is wrong.
+        NotExactError: The ranks do not describe byte-level BPE.
+        SettingsError: Neither the arguments nor the file tell how to cut text.
+        FormatError: A line is malformed.
     """
     path = Path(path)
-    beside = path.with_name(path.name + ".json")
-    if pretokenizer is None and beside.is_file():
-        settings = read_json(beside)
-        pretokenizer = str(settings["pat_str"])
-        if special_tokens is None:
-            special_tokens = settings.get("special_tokens", {})
+    settings_file = path.with_name(path.name + ".json")
     public = PUBLIC_ENCODINGS.get(path.name.split(".")[0])
-    if pretokenizer is None and public:
-        pretokenizer, defaults = public
-        special_tokens = defaults if special_tokens is None else special_tokens
-    if pretokenizer is None:
+    defaults: Mapping[str, int] = {}
+    if pretokenizer is not None:
+        cut = cut_by(pretokenizer, unicode_version)
+    elif settings_file.is_file():
+        settings = read_json(settings_file)
+        cut = cut_of_pattern(str(settings["pat_str"]), unicode_version)
+        defaults = settings.get("special_tokens", {})
+    elif public:
+        name, defaults = public
+        cut = cut_by(name, unicode_version)
+    else:
         raise SettingsError(
             f"{path}: a rank file does not say how text is cut",
-            hint="give the pretokenizer: gpt2, cl100k, o200k or the encoding's pattern",
+            hint="give the pretokenizer: gpt2, cl100k, o200k or the pattern of the encoding",
         )
     return _import(
         _read_ranks(path),
-        _cut(pretokenizer, unicode_version),
-        dict(special_tokens or {}),
+        cut,
+        dict(defaults if special_tokens is None else special_tokens),
         {"format": "tiktoken ranks", "file": path.name},
     )
 
@@ -85,7 +87,7 @@ def import_tiktoken(
 def import_encoding(
     encoding: tiktoken.Encoding, *, unicode_version: str = STOCK_UNICODE_VERSION
 ) -> ImportedTokenizer:
-    """Take over a ``tiktoken.Encoding`` in memory."""
+    """Import a ``tiktoken.Encoding`` object."""
     return _import(
         dict(encoding._mergeable_ranks),
         cut_of_pattern(encoding._pat_str, unicode_version),
@@ -101,19 +103,8 @@ def _import(
     origin: Settings,
 ) -> ImportedTokenizer:
     return imported_tokenizer(
-        merges_of_ranks(ranks),
-        ranks,
-        special_tokens,
-        cut,
-        whole_chunks=True,
-        origin=origin,
+        merges_of_ranks(ranks), ranks, special_tokens, cut, whole_chunks=True, origin=origin
     )
-
-
-def _cut(pretokenizer: str | Pretokenizer, unicode_version: str) -> ForeignCut:
-    if isinstance(pretokenizer, Pretokenizer) or pretokenizer in BUILTIN_PRETOKENIZERS:
-        return cut_by(pretokenizer, unicode_version)
-    return cut_of_pattern(pretokenizer, unicode_version)
 
 
 def _read_ranks(path: Path) -> dict[bytes, int]:

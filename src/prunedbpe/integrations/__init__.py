@@ -1,1 +1,1 @@
-"""Other people's frameworks; each module needs the extra of its name and is imported by itself."""
+"""Integrations with other frameworks. Each module needs the extra of its name."""

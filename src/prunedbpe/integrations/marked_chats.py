@@ -1,7 +1,7 @@
-"""Chats in which a user wrote what spells a control token: it must not become one.
+"""Encode chats in which a user's text spells a control token, without producing that token.
 
 ``apply_chat_template(..., sanitize_control_tokens=True)`` of transformers 5.23 marks such text
-before it renders the chat, and leaves it to the tokenizer to encode what is marked as plain text.
+before it renders the chat; the tokenizer must encode the marked text as plain text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def encode_marked_chats(tokenizer: Any, chats: str | list[str]) -> Any:
-    """Token ids of a marked chat, or of each of several."""
+    """Return the token ids of one marked chat, or of each chat of a list."""
     from transformers.utils.chat_template_utils import encode_marked_chat
 
     if isinstance(chats, str):

@@ -1,7 +1,7 @@
-"""A text cut at added tokens: spans that are one token each, and ordinary text between them.
+"""Cut a text at added tokens: spans that are one token each, and ordinary text between them.
 
-The rules are those of transformers: an added token may swallow the white space beside it
-(``lstrip``, ``rstrip``) or count only as a word of its own (``single_word``).
+The rules are those of transformers: an added token may absorb adjacent white space (``lstrip``,
+``rstrip``) or match only as a separate word (``single_word``).
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Protocol
 
 
 class AddedTokenLike(Protocol):
-    """What is needed of an ``AddedToken``."""
+    """The attributes of an ``AddedToken`` that cutting uses."""
 
     @property
     def content(self) -> str:
-        """Its text."""
+        """The text of the token."""
 
     @property
     def lstrip(self) -> bool:
-        """Whether it swallows white space before it."""
+        """Whether it absorbs white space before it."""
 
     @property
     def rstrip(self) -> bool:
-        """Whether it swallows white space behind it."""
+        """Whether it absorbs white space after it."""
 
     @property
     def single_word(self) -> bool:
-        """Whether it counts only between spaces."""
+        """Whether it matches only between spaces."""
 
 
 @dataclass
@@ -45,12 +45,12 @@ def cut_at_added_tokens(
     ids: Mapping[str, int],
     added: Mapping[int, AddedTokenLike],
 ) -> list[Segment]:
-    """Segments of a text.
+    """Return the segments of a text.
 
     Args:
         parts: The text, already split so that every added token is a part.
-        ids: Ids of the added tokens by their text.
-        added: Their properties by id.
+        ids: Ids of the added tokens by text.
+        added: The added tokens by id.
     """
     segments = []
     at = 0
@@ -71,15 +71,14 @@ def cut_at_added_tokens(
             segment.token_id = None
             continue
         if token.rstrip and right and right.token_id is None:
-            behind = text[right.begin : right.end]
-            right.begin += len(behind) - len(behind.lstrip())
+            right.begin = right.end - len(text[right.begin : right.end].lstrip())
         if token.lstrip and left and left.token_id is None:
             left.end = left.begin + len(text[left.begin : left.end].rstrip())
     return _join_ordinary([segment for segment in segments if segment.end > segment.begin])
 
 
 def _join_ordinary(segments: list[Segment]) -> list[Segment]:
-    """Neighbours that are both ordinary text are one: merges may cross the place between them."""
+    """Join adjacent ordinary segments, because merges may cross the boundary between them."""
     joined: list[Segment] = []
     for segment in segments:
         last = joined[-1] if joined else None

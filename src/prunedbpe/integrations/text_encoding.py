@@ -1,15 +1,16 @@
-"""Which token covers which characters: what transformers asks of a fast tokenizer's encodings.
+"""Offsets and words of encoded text, as transformers expects them from a fast tokenizer.
 
-Has the methods of ``tokenizers.Encoding`` that ``BatchEncoding`` calls. Offsets and words are
-worked out when first asked for, so encoding for training pays nothing for them.
+:class:`TextEncoding` has the methods of ``tokenizers.Encoding`` that ``BatchEncoding`` calls.
+Offsets and words are computed on first use, so encoding for training does not pay for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
-Span = tuple[int, int]
+from prunedbpe.integrations.token_spans import Span
 
 
 @dataclass
@@ -18,27 +19,25 @@ class EncodedText:
 
     Attributes:
         ids: Its token ids.
-        locate: Gives the character span and the word of every token.
+        locate: Returns the character span and the word of every token.
     """
 
     ids: list[int]
     locate: Callable[[], tuple[list[Span], list[int]]]
-    _located: tuple[list[Span], list[int]] | None = None
+
+    @cached_property
+    def _located(self) -> tuple[list[Span], list[int]]:
+        return self.locate()
 
     @property
     def spans(self) -> list[Span]:
-        """Characters each token covers."""
-        return self._locations()[0]
+        """Characters that each token covers."""
+        return self._located[0]
 
     @property
     def words(self) -> list[int]:
-        """Word (chunk, or given word) each token belongs to."""
-        return self._locations()[1]
-
-    def _locations(self) -> tuple[list[Span], list[int]]:
-        if self._located is None:
-            self._located = self.locate()
-        return self._located
+        """Word of each token: its chunk, or the word that the caller gave."""
+        return self._located[1]
 
 
 @dataclass
@@ -46,11 +45,12 @@ class TextEncoding:
     """One row of a batch.
 
     Attributes:
-        ids: The token ids of the row, padding included once :meth:`pad` was called.
-        sources: For every id, which sequence and which of its tokens it is; ``None`` for special
-            tokens and padding.
+        ids: The token ids of the row, and its padding after :meth:`pad`.
+        sources: The sequence and the token index of every id; ``None`` for special tokens and
+            padding.
         sequences: The texts of the row: one, or a pair.
-        token_text: Gives the text of a token id.
+        token_text: Returns the tokens of ids as strings.
+        type_ids: The token type of every id.
     """
 
     ids: list[int]
@@ -63,7 +63,7 @@ class TextEncoding:
         return len(self.ids)
 
     def pad(self, length: int, side: str, pad_id: int) -> None:
-        """Fill up to ``length`` on the left or the right."""
+        """Pad to ``length`` on the left or the right."""
         missing = length - len(self.ids)
         if missing <= 0:
             return
@@ -75,7 +75,7 @@ class TextEncoding:
 
     @property
     def n_sequences(self) -> int:
-        """How many texts the row has."""
+        """Number of texts in the row."""
         return len(self.sequences)
 
     @property
@@ -85,23 +85,25 @@ class TextEncoding:
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """Which text each token belongs to."""
+        """The text that each token belongs to."""
         return [source[0] if source else None for source in self.sources]
 
     @property
     def offsets(self) -> list[Span]:
-        """Characters each token covers; ``(0, 0)`` for special tokens and padding."""
+        """Characters that each token covers; ``(0, 0)`` for special tokens and padding."""
         return [self._span(source) or (0, 0) for source in self.sources]
 
     @property
     def word_ids(self) -> list[int | None]:
-        """The word each token belongs to."""
-        return [self.sequences[source[0]].words[source[1]] if source else None
-                for source in self.sources]  # fmt: skip
+        """The word that each token belongs to."""
+        return [
+            self.sequences[source[0]].words[source[1]] if source else None
+            for source in self.sources
+        ]
 
     @property
     def words(self) -> list[int | None]:
-        """As :attr:`word_ids`."""
+        """The same as :attr:`word_ids`."""
         return self.word_ids
 
     def token_to_sequence(self, token_index: int) -> int | None:
@@ -131,7 +133,7 @@ class TextEncoding:
         return None if token is None else self.word_ids[token]
 
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
-        """First token of a word, and one behind its last."""
+        """The first token of a word, and one past its last."""
         places = [
             place
             for place, source in enumerate(self.sources)

@@ -1,9 +1,9 @@
 """A tokenizer for transformers (extra ``transformers``).
 
-Importing this module registers :class:`PrunedBPETokenizer` with ``AutoTokenizer``; ``import
-prunedbpe`` is enough, in either order. A saved folder has ``vocab.txt``, ``inter_vocab.txt``,
-``prunedbpe.json`` and ``tokenizer_config.json``, and on purpose no ``tokenizer.json``: a stock
-class that found one would encode wrongly without a word.
+``import prunedbpe.integrations.transformers`` registers :class:`PrunedBPETokenizer` with
+``AutoTokenizer``. A saved folder has ``vocab.txt``, ``inter_vocab.txt``, ``prunedbpe.json`` and
+``tokenizer_config.json``. It has no ``tokenizer.json`` on purpose: a stock class would load that
+file and silently encode wrong ids.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from prunedbpe.errors import MissingExtraError, SettingsError
 from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabet
 from prunedbpe.integrations.marked_chats import encode_marked_chats
 from prunedbpe.integrations.segments import Segment, cut_at_added_tokens
-from prunedbpe.integrations.text_encoding import EncodedText, Span, TextEncoding
+from prunedbpe.integrations.text_encoding import EncodedText, TextEncoding
+from prunedbpe.integrations.token_spans import Span, locate_tokens
 from prunedbpe.tokenizer import Tokenizer
 
 try:
@@ -31,7 +32,7 @@ except ImportError as error:
     raise MissingExtraError("transformers", "transformers", "PrunedBPETokenizer") from error
 
 REMOTE_MODULE = "tokenization_prunedbpe"
-_REMOTE_CODE = '''"""Finds the tokenizer class in the installed package prunedbpe."""
+_REMOTE_CODE = '''"""Find the tokenizer class in the installed package prunedbpe."""
 
 from prunedbpe.integrations.transformers import PrunedBPETokenizer
 
@@ -44,23 +45,23 @@ USUAL_ROLES = {
     "sep_token": ("<_SEP_>", "[SEP]", "<sep>"),
     "pad_token": ("<_PAD_>", "<|pad|>", "<pad>", "[PAD]"),
 }
-"""What special tokens are for, by the names they usually have."""
+"""The usual names of special tokens, by role."""
 
 
 class PrunedBPETokenizer(PreTrainedTokenizer):
-    """A :class:`~prunedbpe.tokenizer.Tokenizer` with everything transformers asks for.
+    """A :class:`~prunedbpe.tokenizer.Tokenizer` with the interface of transformers.
 
     Args:
         vocab_file: ``vocab.txt`` of a saved tokenizer.
-        internal_vocab_file: ``inter_vocab.txt`` beside it.
-        settings_file: ``prunedbpe.json`` beside them.
-        tokenizer: The tokenizer itself, instead of files.
-        special_tokens_pattern: Which special tokens ``add_special_tokens`` adds: ``"none"``,
+        internal_vocab_file: ``inter_vocab.txt`` of the same folder.
+        settings_file: ``prunedbpe.json`` of the same folder.
+        tokenizer: A tokenizer, instead of files.
+        special_tokens_pattern: The special tokens that ``add_special_tokens`` adds: ``"none"``,
             ``"bos"``, ``"eos"``, ``"bos_eos"``, ``"cls_sep"``.
-        **kwargs: Those of ``PreTrainedTokenizer``: ``eos_token``, ``model_max_length``, ...
+        **kwargs: Arguments of ``PreTrainedTokenizer``: ``eos_token``, ``model_max_length``, ...
     """
 
-    vocab_files_names = {  # noqa: RUF012 (the base class declares it so)
+    vocab_files_names = {  # noqa: RUF012 (declared by the base class)
         "vocab_file": "vocab.txt",
         "internal_vocab_file": "inter_vocab.txt",
         "settings_file": "prunedbpe.json",
@@ -81,7 +82,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         if tokenizer is None:
             if settings_file is None:
                 raise SettingsError(
-                    "no tokenizer is given",
+                    "no tokenizer given",
                     hint="use from_pretrained(folder), or pass tokenizer=Tokenizer.load(folder)",
                 )
             tokenizer = Tokenizer.load(Path(settings_file).parent)
@@ -105,7 +106,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         self.init_kwargs["special_tokens_pattern"] = special_tokens_pattern
 
     def _prepare(self) -> None:
-        """What follows from the tokenizer alone; not pickled."""
+        """Name every token. The names follow from the tokenizer alone and are not pickled."""
         special = {int(token_id): text for text, token_id in self._tok.special_tokens.items()}
         self._names: list[str] = []
         for token_id, spelled in enumerate(self._tok.vocab_bytes()):
@@ -113,15 +114,15 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
             if not spelled:
                 name = f"<unused id {token_id}>"
             elif token_id not in special and name in self._tok.special_tokens:
-                name += " (learned)"  # a space is in no name, so this one is free
+                name += " (learned)"  # unique: no other name holds a space
             self._names.append(name)
         self._base_vocab = {name: token_id for token_id, name in enumerate(self._names)}
 
     def _make_room(self, text: str, token_id: int | None = None) -> None:
         """Rename a token whose name in the byte alphabet is the text of an added token.
 
-        The byte E9 is named ``é`` there. An added token ``é`` is another one: without this the
-        base class would take the two for the same.
+        The byte E9 has the name ``é``. An added token ``é`` is a different token, but without this
+        the base class would confuse the two.
         """
         holder = self._base_vocab.get(text)
         if holder is None or holder == token_id:
@@ -139,15 +140,15 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer, **kwargs: Any) -> PrunedBPETokenizer:
-        """Put a tokenizer behind the interface of transformers."""
+        """Wrap a tokenizer."""
         return cls(tokenizer=tokenizer, **kwargs)
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer underneath."""
+        """The wrapped tokenizer."""
         return self._tok
 
-    # Pickling: without what is derived or unordered, so that datasets finds its caches again.
+    # Pickles omit derived and unordered state: datasets hashes them to find its caches.
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -169,11 +170,11 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
 
     @property
     def vocab_size(self) -> int:
-        """Tokens of the tokenizer itself, special ones too, without later additions."""
+        """Number of tokens of the tokenizer, special ones included, without later additions."""
         return self._tok.vocab_size
 
     def get_vocab(self) -> dict[str, int]:
-        """Id of every token, later additions too."""
+        """Return the id of every token, later additions included."""
         return {**self._base_vocab, **self._added_tokens_encoder}
 
     def _convert_token_to_id(self, token: str) -> int | None:
@@ -185,9 +186,11 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
     def save_vocabulary(
         self, save_directory: str, filename_prefix: str | None = None
     ) -> tuple[str, ...]:
-        """Write the tokenizer's files, and the module ``trust_remote_code`` would look for."""
+        """Write the tokenizer's files, and the module that ``trust_remote_code`` loads."""
         if filename_prefix:
-            raise SettingsError("a filename_prefix is not supported", hint="use one folder each")
+            raise SettingsError(
+                "filename_prefix is not supported", hint="use one folder per tokenizer"
+            )
         self._tok.save(save_directory)
         module = Path(save_directory, f"{REMOTE_MODULE}.py")
         module.write_text(_REMOTE_CODE, "utf-8")
@@ -222,7 +225,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         split_special_tokens: bool | None = None,
         **kwargs: Any,
     ) -> BatchEncoding:
-        """As the base class, with offsets, words, and all texts of a batch encoded at once."""
+        """Encode as the base class does, with offsets and words, and a batch in one native call."""
         if kwargs.get("sanitize_control_tokens"):
             text = encode_marked_chats(self, text)
         is_batched, rows = _rows(text, text_pair, is_split_into_words)
@@ -306,7 +309,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         max_length: int | None,
         stride: int,
     ) -> tuple[TextEncoding, tuple[list[int], int]]:
-        """Truncate the texts of a row and add special tokens; tokens are followed by place."""
+        """Truncate the texts of a row and add special tokens, keeping the place of every token."""
         first = list(range(len(sequences[0].ids)))
         second = list(range(len(sequences[1].ids))) if len(sequences) == 2 else None
         added = self.num_special_tokens_to_add(second is not None) if add_special_tokens else 0
@@ -325,7 +328,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         ids = [sequences[source[0]].ids[source[1]] for source in sources if source]
         type_ids = [0] * len(ids)
         if add_special_tokens:
-            # Tokens go in as negative numbers, so that what comes out tells them from special ones.
+            # Pass tokens as negative codes, to tell them from the special tokens in the result.
             codes = [-1 - i for i in range(len(ids))]
             pair = codes[len(first) :] if second is not None else None
             built = self.build_inputs_with_special_tokens(codes[: len(first)], pair)
@@ -338,7 +341,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
     def _encode_texts(
         self, inputs: Sequence[Any], is_split_into_words: bool, split_special_tokens: bool
     ) -> list[EncodedText]:
-        """Encode texts, lists of words, or lists of ids; all ordinary text in one native call."""
+        """Encode texts, lists of words or lists of ids, all ordinary text in one native call."""
         plans: list[tuple[list[str], list[list[Segment]]] | list[int]] = []
         ordinary: list[str] = []
         for given in inputs:
@@ -371,7 +374,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
             ids: list[int] = []
             for segment in (segment for segments in plan[1] for segment in segments):
                 ids += next(parts) if segment.token_id is None else [segment.token_id]
-            locate = partial(self._locate, *plan, is_split_into_words)
+            locate = partial(locate_tokens, self._tok, *plan, is_split_into_words)
             encoded.append(EncodedText(ids, locate))
         return encoded
 
@@ -380,33 +383,6 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
             return [Segment(0, len(text))] if text else []
         parts = self.tokens_trie.split(text)
         return cut_at_added_tokens(parts, self._added_tokens_encoder, self._added_tokens_decoder)
-
-    def _locate(
-        self, words: list[str], cuts: list[list[Segment]], is_split_into_words: bool
-    ) -> tuple[list[Span], list[int]]:
-        """Characters and word of every token, in the order of encoding."""
-        spans: list[Span] = []
-        numbers: list[int] = []
-        numbers_of_words: list[int] = []
-        chunk = 0  # chunks, and added tokens, met so far
-        for word_number, (word, segments) in enumerate(zip(words, cuts, strict=True)):
-            for segment in segments:
-                if segment.token_id is not None:
-                    spans.append((segment.begin, segment.end))
-                    numbers.append(chunk)
-                    chunk += 1
-                    continue
-                part = word[segment.begin : segment.end]
-                ids, characters = self._tok.encode_with_offsets(part)
-                spans += [(begin + segment.begin, end + segment.begin) for begin, end in characters]
-                chunk_ends = self._tok.pretokenizer.chunk_ends(part.encode())
-                token_ends = np.cumsum([len(self._tok.token_bytes(i)) for i in ids])
-                numbers += (np.searchsorted(chunk_ends, token_ends) + chunk).tolist()
-                chunk += len(chunk_ends)
-            if is_split_into_words:
-                of_this_word = len(spans) - len(numbers_of_words)
-                numbers_of_words += [word_number] * of_this_word
-        return spans, numbers_of_words if is_split_into_words else numbers
 
     # Decoding
 
@@ -428,14 +404,14 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
                 parts.append(self._added_tokens_decoder[token_id].content.encode())
             elif 0 <= token_id < self._tok.vocab_size:
                 parts.append(known[token_id])
-            # Rows a model has beyond its vocabulary spell nothing.
+            # An embedding may have more rows than the vocabulary; those ids spell nothing.
         text = b"".join(parts).decode("utf-8", "replace")
         if clean_up_tokenization_spaces:
             text = self.clean_up_tokenization(text)
         return text
 
     def convert_tokens_to_string(self, tokens: Iterable[str]) -> str:
-        """The text that tokens, as strings, spell."""
+        """Return the text of tokens given as strings."""
         parts = []
         for token in tokens:
             token_id = self._base_vocab.get(token)
@@ -448,7 +424,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
 
 
 def _rows(text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[bool, list[list[Any]]]:
-    """The rows of a call: whether it is a batch, and the one or two texts of each row."""
+    """Return whether a call is a batch, and the one or two texts of each row."""
     is_batched = isinstance(text, (list, tuple)) and (
         (not text and not is_split_into_words)
         or (len(text) > 0 and is_split_into_words and isinstance(text[0], (list, tuple)))
@@ -479,7 +455,7 @@ def _nowhere(count: int) -> tuple[list[Span], list[int]]:
 
 
 def _without_surrogates(text: str) -> str:
-    """As the encoder would repair it, so that offsets and ids speak of the same text."""
+    """Repair a text as the encoder does, so that offsets and ids refer to the same text."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -488,7 +464,7 @@ def _without_surrogates(text: str) -> str:
 
 
 class PrunedBPEConfig(PreTrainedConfig):
-    """Only there because ``AutoTokenizer.register`` asks for the config of a model."""
+    """A config for ``AutoTokenizer.register``, which requires one."""
 
     model_type = "prunedbpe"
 

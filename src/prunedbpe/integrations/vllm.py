@@ -1,8 +1,8 @@
 """A tokenizer mode for vLLM: ``vllm serve MODEL --tokenizer-mode prunedbpe``.
 
-vLLM finds :func:`register` by the entry point ``vllm.general_plugins`` when it starts, in every
-process of its own. The model's folder must hold what ``prunedbpe export TOKENIZER transformers``
-writes. Needs the extra ``transformers``; vLLM itself is never imported before it asks.
+vLLM finds :func:`register` through the entry point ``vllm.general_plugins`` when one of its
+processes starts. The model's folder must hold what ``prunedbpe export TOKENIZER transformers``
+writes. Needs the extra ``transformers``. This module imports vLLM only when vLLM calls it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 TOKENIZER_MODE = "prunedbpe"
-"""What to give as ``--tokenizer-mode``."""
+"""The value of ``--tokenizer-mode``."""
 
 _CLASS_MODULE = "prunedbpe.integrations.vllm_tokenizer"
 _CLASS_NAME = "VLLMTokenizer"
 
 
 def register() -> None:
-    """Make the tokenizer mode known to vLLM; called by vLLM."""
+    """Register the tokenizer mode; vLLM calls this."""
     from vllm.tokenizers import TokenizerRegistry
 
     TokenizerRegistry.register(TOKENIZER_MODE, _CLASS_MODULE, _CLASS_NAME)
@@ -27,7 +27,7 @@ def register() -> None:
 def from_pretrained_arguments(
     path: str | Path, download_dir: str | None, arguments: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Translate vLLM's arguments of ``from_pretrained`` into those of transformers."""
+    """Translate the arguments that vLLM passes to ``from_pretrained`` for transformers."""
     translated = dict(arguments)
     translated.pop("use_fast", None)
     if download_dir is not None:

@@ -1,4 +1,4 @@
-"""The class behind vLLM's tokenizer mode: ours for transformers, and what vLLM's protocol adds."""
+"""The tokenizer class of vLLM's mode: that for transformers, plus what vLLM's protocol adds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prunedbpe.integrations.vllm import from_pretrained_arguments
 
 
 class VLLMTokenizer(PrunedBPETokenizer):
-    """Follows ``vllm.tokenizers.TokenizerLike``."""
+    """A tokenizer with the members of ``vllm.tokenizers.TokenizerLike``."""
 
     @classmethod
     def from_pretrained(
@@ -22,7 +22,7 @@ class VLLMTokenizer(PrunedBPETokenizer):
         download_dir: str | None = None,
         **kwargs: Any,
     ) -> VLLMTokenizer:
-        """Load a saved folder; no code of the folder is run, whatever ``trust_remote_code``."""
+        """Load a saved folder; never run code from it, whatever ``trust_remote_code`` says."""
         path, translated = from_pretrained_arguments(path_or_repo_id, download_dir, kwargs)
         tokenizer: VLLMTokenizer = super().from_pretrained(
             path, *args, revision=revision or "main", **translated
@@ -31,10 +31,10 @@ class VLLMTokenizer(PrunedBPETokenizer):
 
     @property
     def max_token_id(self) -> int:
-        """The highest id a request may hold."""
+        """The highest id that a request may hold."""
         return len(self) - 1
 
     @property
     def max_chars_per_token(self) -> int:
-        """Most characters one token spells: an upper bound on text is a lower bound on tokens."""
+        """Upper bound of the characters in one token, from which vLLM bounds the token count."""
         return max(len(spelled) for spelled in self.tokenizer.vocab_bytes())

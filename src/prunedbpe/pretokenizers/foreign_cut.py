@@ -1,9 +1,10 @@
-"""Cutting text as another library does, whose engine knows another version of Unicode.
+"""Cut text as a library with another Unicode version does.
 
-The scanners cut by one Unicode version; a library built with an older one takes, for instance, a
-letter assigned since for no letter at all. Before cutting, every character that the two versions
-class differently is replaced by one that both class as the older version did, of the same length
-in UTF-8: the cuts of the replaced text are those of the library. Nearly no text has any.
+The scanners know one Unicode version. A library with an older version does not treat a letter that
+was assigned since as a letter. So before cutting, replace every character whose class differs
+between the two versions by a stand-in: a character of the same length in UTF-8 that both versions
+put in the older class. The cuts of the replaced text are those of the library. Such characters are
+rare.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from prunedbpe.pretokenizers.unicode_changes import CHANGES
 from prunedbpe.types import Int64Array, Settings
 
 STOCK_UNICODE_VERSION = "16.0.0"
-"""That of tokenizers 0.23 and tiktoken 0.14, found by asking them about every code point."""
+"""The version of tokenizers 0.23 and tiktoken 0.14, found by testing every code point."""
 
-# Of each class a character of two, three and four bytes that every version since 15.0 puts there.
+# For each class, stand-ins of two, three and four bytes that belong to it since Unicode 15.0.
 _STAND_INS = {
     "u": "ÀḀ𝐀",
     "l": "éḁ𝐚",
@@ -35,10 +36,9 @@ _STAND_INS = {
     "o": "\x80\ue000\U000f0000",
 }
 
-
-# The normalizers of Hugging Face tokenizers know the combining marks of Unicode 9.0. To them a
-# later one, or a letter composed of later ones, is a character like any other: nothing is
-# reordered or composed across it. Found by asking tokenizers 0.23 about every code point.
+# The normalizers of Hugging Face tokenizers know the combining marks of Unicode 9.0. They leave a
+# later mark, or a letter composed of later ones, as it is, and neither reorder nor compose across
+# it. Found by testing every code point with tokenizers 0.23.
 _UNKNOWN_TO_NFC = """
     5C8-5C9 7FD 897-89F 8CA-8D3 9FE C3C D3B-D3C EBA 1715 1ABF-1AF0 1DF6-1DFA A82C 105C9 105D2
     105DA 105E4 10D24-10D27 10D69-10D6D 10EAB-10EAC 10ECB-10ECF 10EF0-10EFB 10EFD-10EFF
@@ -55,9 +55,9 @@ class ForeignCut:
     """How an imported tokenizer cuts text.
 
     Attributes:
-        pretokenizer: What cuts it.
-        unicode_version: The version its classes are of.
-        normalization: ``"NFC"`` if text is brought to that form first, else ``None``.
+        pretokenizer: The pretokenizer that cuts.
+        unicode_version: The Unicode version that decides the classes of characters.
+        normalization: ``"NFC"`` if the original normalizes text first, else ``None``.
     """
 
     pretokenizer: Pretokenizer
@@ -67,15 +67,20 @@ class ForeignCut:
     def __post_init__(self) -> None:
         if self.unicode_version not in CHANGES:
             raise SettingsError(
-                f"nothing is known of Unicode {self.unicode_version}",
-                hint=f"there are {', '.join(sorted(CHANGES))}",
+                f"Unicode {self.unicode_version} is not supported",
+                hint=f"use one of {', '.join(sorted(CHANGES))}",
+            )
+        if self.pretokenizer.normalization is not None:
+            raise SettingsError(
+                "an imported tokenizer normalizes text as its original does",
+                hint="give a pretokenizer without normalization",
             )
 
     def normalized(self, text: str) -> str:
-        """The text that is really cut."""
+        """Return the text that is cut."""
         if self.normalization is None or text.isascii():
             return text
-        # The pattern captures, so what normalization does not know stays at the odd places.
+        # The pattern captures, so the characters to leave alone are at odd places.
         parts = _unknown_to_nfc().split(text)
         return "".join(
             part if place % 2 else unicodedata.normalize("NFC", part)
@@ -83,7 +88,7 @@ class ForeignCut:
         )
 
     def is_plain(self, text: str) -> bool:
-        """Whether the scanner cuts this text, as it is, like the original library."""
+        """Whether the scanner cuts the unchanged text as the original library does."""
         if text.isascii():
             return True
         changed = _changed(self.unicode_version)[0]
@@ -92,7 +97,7 @@ class ForeignCut:
         return self.normalized(text) == text
 
     def chunk_ends(self, text: str) -> Int64Array:
-        """End of every chunk, in bytes of UTF-8, of a text that is normalized already.
+        """Return the end of every chunk of a normalized text, in bytes of UTF-8.
 
         >>> cut = ForeignCut(Pretokenizer("gpt2"), "16.0.0")
         >>> cut.chunk_ends("a\u0558").tolist()  # a letter of Unicode 18.0
@@ -104,7 +109,7 @@ class ForeignCut:
         return self.pretokenizer.chunk_ends(np.frombuffer(text.encode(), np.uint8))
 
     def describe(self) -> Settings:
-        """What a settings file must hold to cut like this again."""
+        """Return what a settings file must hold to cut like this again."""
         return {
             "pretokenizer": self.pretokenizer.describe(),
             "unicode_version": self.unicode_version,
@@ -113,7 +118,7 @@ class ForeignCut:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ForeignCut:
-        """What :meth:`describe` described."""
+        """Return the cut that :meth:`describe` described."""
         return cls(
             Pretokenizer.from_settings(settings["pretokenizer"]),
             settings["unicode_version"],
@@ -123,7 +128,7 @@ class ForeignCut:
 
 @lru_cache(maxsize=8)
 def _changed(version: str) -> tuple[re.Pattern[str] | None, dict[str, str]]:
-    """Finds characters of another class in that version; and what stands in for each."""
+    """Return a pattern of the characters that changed class, and their stand-ins."""
     assert CHANGES[UNICODE_VERSION] == ()
     if not CHANGES[version]:
         return None, {}

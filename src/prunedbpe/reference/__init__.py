@@ -1,8 +1,8 @@
-"""The whole method in plain Python: slow, obvious, and what every faster path is tested against.
+"""The whole method in plain Python: slow and obvious, the oracle for every faster path.
 
 Read it in this order: `learn` (documents to merges), `visibility` (which tokens a model sees),
-`encode` (text to token ids). Nothing here uses the native core. A tour, on three documents that
-can be worked through with a pencil:
+`encode` (text to token ids). Nothing here uses the native core. A tour with three documents, small
+enough to work through with a pencil:
 
 >>> documents = ["the cat", "the hat", "that cat"]
 >>> counts = count_chunks(documents, str.split)
@@ -17,7 +17,7 @@ can be worked through with a pencil:
 ([b'at', b'th', b'the'], [4, 3, 2])
 
 **Exposure.** "th" was learned for 3 occurrences, but "the" took two of them. In the merged corpus
-it stands alone once, in "that":
+it remains once, in "that":
 
 >>> corpus = segment(standard.merges, counts)
 >>> corpus  # the | c at | h at | th at
@@ -26,29 +26,29 @@ it stands alone once, in "that":
 [4, 1, 2]
 
 **Pruning.** With three slots for learned tokens and a threshold of 100 % of F("the") = 2, only two
-tokens qualify. Learning goes on, finds "cat", and stops, as no other pair occurs twice. Now "at",
-"the" and "cat" have exposure 2 and fill the slots. "th" becomes internal; its merge is still needed
-to build "the":
+tokens qualify. Learning continues, finds "cat", and stops because no other pair occurs twice. Now
+"at", "the" and "cat" have exposure 2 or more and fill the slots. "th" becomes internal; its merge
+is still needed to build "the":
 
 >>> vocabulary = train(counts, vocab_size=260, threshold="100%", special_tokens=["<eos>"])
 >>> vocabulary.min_exposure, vocabulary.visible, vocabulary.internal
 (2, [256, 258, 259], [257])
 
 Ranks keep the order of training, token ids close the gap: "at" 256, "the" 257, "cat" 258, then
-``<eos>`` 259, and the internal "th" behind all that a model sees:
+``<eos>`` 259, and the internal "th" after all tokens that a model sees:
 
 >>> [vocabulary.token_ids[rank] for rank in (256, 257, 258, 259)], vocabulary.special_ids
 ([256, 260, 257, 258], {'<eos>': 259})
 
-**Encoding.** Merges apply by rank, the internal ones too; an internal token that is left over falls
-back into its children:
+**Encoding.** Merges apply by rank, internal ones included; an internal token that remains expands
+into its children:
 
 >>> encode("the that", vocabulary, str.split)  # the | t h at
 [257, 116, 104, 256]
 >>> decode([257, 116, 104, 256], vocabulary)
 'thethat'
 
-The corpus is shorter for it, with as many slots: 10 tokens by Standard BPE, 9 after pruning:
+The same number of slots now gives a shorter corpus: 10 tokens with Standard BPE, 9 after pruning:
 
 >>> encoded_length(corpus, standard.merges, hidden=set())
 10

@@ -1,8 +1,8 @@
 """Other ways to fill the same number of visible slots: ``docs/concepts/baselines.md``.
 
-In: chunk counts in order of first appearance, and how many learned tokens are to be visible. Out:
-the merges with the hidden ranks, or, for Picky BPE, the events to replay. The corpus is looked at
-anew at every step.
+In: chunk counts in order of first appearance, and the number of visible learned tokens. Out: the
+merges with the hidden ranks or, for Picky BPE, the events to replay. Every step looks at the whole
+corpus again.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ PickyEvent = tuple[str, tuple[int, ...], int]
 
 
 def trim(counts: Mapping[bytes, int], required: int, extra: int) -> tuple[list[Pair], set[int]]:
-    """Trimming: learn ``extra`` merges too many, then hide the rarest tokens one by one.
+    """Trimming: learn ``extra`` additional merges, then hide the rarest tokens one by one.
 
-    Before each one, tokens are counted in the corpus as it is encoded by then: a hidden token's
-    occurrences have become occurrences of its parts. Of equally rare tokens the newest is hidden.
+    Each step counts tokens in the corpus as encoded so far: the occurrences of a hidden token have
+    become occurrences of its parts. The newest of equally rare tokens is hidden first.
 
     Returns:
         The merges, and the ranks of the hidden tokens.
@@ -52,17 +52,17 @@ def trim(counts: Mapping[bytes, int], required: int, extra: int) -> tuple[list[P
 def scaffold(counts: Mapping[bytes, int], required: int) -> tuple[list[Pair], set[int]]:
     """Scaffold-BPE: decide during training which tokens are only scaffolds for others.
 
-    The queue holds pairs that occur twice, by their frequency, and scaffolds, by their count. The
-    best entry is taken, a pair before a scaffold of the same number. A pair is merged into a
-    visible token; then each visible part, bytes apart, whose remaining count is below the best
-    entry of the queue becomes a scaffold. A scaffold that is the best entry becomes visible again.
-    Scaffolds stay in the corpus.
+    A queue holds the pairs that occur at least twice, by frequency, and the scaffolds, by count.
+    Each step takes the best entry; a pair wins a tie. A pair is merged into a visible token; then
+    each visible part, except bytes, whose remaining count is below the best entry of the queue
+    becomes a scaffold. A scaffold that is the best entry becomes visible again. Scaffolds stay in
+    the corpus.
 
     Returns:
         The merges, and the ranks that are scaffolds when ``required`` tokens are visible.
 
     >>> merges, hidden = scaffold({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}, required=3)
-    >>> merges, hidden  # after "the", "th" is left once, below the 2 of (c, at), which comes next
+    >>> merges, hidden  # after "the", "th" occurs once, below the 2 of (c, at), which comes next
     ([(97, 116), (116, 104), (257, 101), (99, 256)], {257})
     """
     merges: list[Pair] = []
@@ -73,7 +73,7 @@ def scaffold(counts: Mapping[bytes, int], required: int) -> tuple[list[Pair], se
         exposures = exposure(corpus, len(merges))
         pair = max(frequencies, key=lambda p: frequencies[p], default=None)
         frequency = frequencies[pair] if pair is not None and frequencies[pair] >= 2 else 0
-        # Of equal scaffolds the oldest.
+        # max() returns the first, that is the oldest, of tied scaffolds.
         rank = max(sorted(scaffolds), key=lambda r: exposures[r], default=None)
         if rank is not None and exposures[rank] >= 2 and exposures[rank] > frequency:
             scaffolds.remove(rank)
@@ -93,12 +93,12 @@ def scaffold(counts: Mapping[bytes, int], required: int) -> tuple[list[Pair], se
 
 @dataclass(frozen=True)
 class PickyLearned:
-    """What Picky BPE learns.
+    """The result of Picky BPE.
 
     Attributes:
         events: Merges and splits, in order.
         present: The learned tokens in the vocabulary at the end.
-        strings: What every token spells, removed ones too.
+        strings: The bytes of every token, removed ones included.
         corpus: The corpus at the end.
     """
 
@@ -111,12 +111,12 @@ class PickyLearned:
 def picky(
     counts: Mapping[bytes, int], required: int, threshold: float | str | Fraction
 ) -> PickyLearned:
-    """Picky BPE: after each merge, remove a part that the merge has used up.
+    """Picky BPE: after each merge, remove a part that the merge has mostly used up.
 
-    With m replacements made and f occurrences of the part left, it is removed if
-    m / (f + m) >= threshold, the left part being looked at first; what is left of it is split into
-    its parts, those of the pair that made it first, and into theirs where they are gone themselves.
-    The same string is the same token: merged again, it comes back.
+    With m replacements and f remaining occurrences of the part, the part is removed if
+    m / (f + m) >= threshold; the left part is checked first. Its remaining occurrences split into
+    the pair that first made it, and further where a part has itself been removed. The same string
+    is the same token: merging it again restores it.
 
     >>> learned = picky({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}, 3, 0.6)
     >>> learned.events[2:]  # "the" used 2 of 3 "th", "cat" 2 of 4 "at"
@@ -164,7 +164,7 @@ def picky(
 
 
 def split_token(ranks: Sequence[int], token: int, parts: Sequence[int]) -> list[int]:
-    """Put ``parts`` wherever ``token`` stands.
+    """Replace every ``token`` by ``parts``.
 
     >>> split_token([257, 256, 257], 257, (116, 104))
     [116, 104, 256, 116, 104]

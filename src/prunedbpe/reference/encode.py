@@ -16,7 +16,7 @@ from prunedbpe.types import BYTE_COUNT
 
 
 def encode_chunk(chunk: bytes, merges: Sequence[Pair]) -> list[int]:
-    """Merge a chunk into ranks: always the lowest-ranked adjacent pair, the leftmost of equals.
+    """Merge a chunk into ranks: always the lowest-ranked adjacent pair, the leftmost if tied.
 
     >>> encode_chunk(b"thethat", [(97, 116), (116, 104), (257, 101)])  # "at", "th", "the"
     [258, 257, 256]
@@ -36,7 +36,7 @@ def encode_chunk(chunk: bytes, merges: Sequence[Pair]) -> list[int]:
 
 
 def expand(rank: int, vocabulary: PrunedVocabulary) -> list[int]:
-    """Give a token's visible token ids: its own, or those of its children if it is internal.
+    """Return a token's visible token ids: its own, or those of its children if it is internal.
 
     >>> from prunedbpe.reference.visibility import train
     >>> counts = {b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}
@@ -88,7 +88,7 @@ def decode_bytes(token_ids: Iterable[int], vocabulary: PrunedVocabulary) -> byte
 
 
 def decode(token_ids: Iterable[int], vocabulary: PrunedVocabulary) -> str:
-    """Turn token ids into text; bytes that are no UTF-8 become U+FFFD.
+    """Turn token ids into text; invalid UTF-8 becomes U+FFFD.
 
     >>> from prunedbpe.reference.visibility import train
     >>> counts = {b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}

@@ -25,12 +25,12 @@ SegmentedCorpus = list[tuple[list[int], int]]
 
 @dataclass(frozen=True)
 class Learned:
-    """What learning gives, one entry per merge.
+    """The result of learning, one entry per merge.
 
     Attributes:
         merges: The pairs; merge ``i`` creates rank ``256 + i`` out of two lower ranks.
         frequencies: F, the frequency of the pair just before it was merged.
-        applied: How many replacements the merge made; below F where occurrences overlap.
+        applied: Number of replacements that the merge made; below F if occurrences overlap.
     """
 
     merges: list[Pair]
@@ -93,8 +93,8 @@ def learn(counts: Mapping[bytes, int], merge_count: int, merges: Sequence[Pair] 
 
     Args:
         counts: Chunk counts in order of first appearance.
-        merge_count: How many merges to end with, the given ones included.
-        merges: Merges to apply before choosing new ones; learning resumes behind them.
+        merge_count: Total number of merges, the given ones included.
+        merges: Merges to apply before choosing new ones; learning resumes after them.
 
     >>> learn({b"the": 2, b"that": 1}, 10).merges  # "th", then "the"; nothing else occurs twice
     [(116, 104), (256, 101)]
@@ -123,7 +123,7 @@ def learn(counts: Mapping[bytes, int], merge_count: int, merges: Sequence[Pair] 
 
 
 def replay(merges: Sequence[Pair], counts: Mapping[bytes, int]) -> list[int]:
-    """Apply known merges to any corpus; give the number of replacements of each.
+    """Apply known merges to any corpus and return the number of replacements of each.
 
     >>> replay([(116, 104), (256, 101)], {b"then": 1, b"thaw": 4})
     [5, 1]
@@ -137,7 +137,7 @@ def replay(merges: Sequence[Pair], counts: Mapping[bytes, int]) -> list[int]:
 
 
 def segment(merges: Sequence[Pair], counts: Mapping[bytes, int]) -> SegmentedCorpus:
-    """Give the corpus as it stands after all ``merges``.
+    """Return the corpus after all ``merges``.
 
     >>> segment([(116, 104), (256, 101)], {b"then": 1, b"thaw": 4})
     [([257, 110], 1), ([256, 97, 119], 4)]
@@ -149,7 +149,7 @@ def segment(merges: Sequence[Pair], counts: Mapping[bytes, int]) -> SegmentedCor
 
 
 def spell(merges: Sequence[Pair]) -> list[bytes]:
-    """Give the bytes of every rank: the 256 single bytes, then one string per merge.
+    """Return the bytes of every rank: the 256 single bytes, then one string per merge.
 
     >>> spell([(116, 104), (256, 101)])[256:]
     [b'th', b'the']

@@ -1,14 +1,15 @@
 """The pretokenizers ``paper`` and ``reference`` in plain Python: the oracle of the tests.
 
-In goes a text, out comes the list of its chunks; joined, they are the text again. The code is slow
-and obvious on purpose, and the native scanners must cut every text exactly as it does.
+In: a text. Out: its chunks; joined, they are the text. The code is slow and obvious on purpose, and
+the native scanners must cut every text exactly as it does.
 
-``reference`` cuts as the implementation released with the paper. ``paper`` adds one rule that the
-paper names and that implementation lacks: ``C++`` and ``C#`` stay whole.
+``reference`` cuts as the implementation released with the paper does. ``paper`` adds one rule that
+the paper names and that implementation lacks: ``C++`` and ``C#`` stay whole.
 
-Character classes come from a module that works like :mod:`unicodedata`. The native scanners
+Character classes come from a module with the interface of :mod:`unicodedata`. The native scanners
 have one fixed Unicode version (``prunedbpe.pretokenizers.UNICODE_VERSION``; 14.0 for
-``reference``), so comparing the two needs a module of that version; the default is the running Python's own.
+``reference``), so comparing the two needs a module of that version. The default is the module of
+the running Python.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from typing import Protocol
 
 
 class CharacterDatabase(Protocol):
-    """What is needed of :mod:`unicodedata` or a module like it."""
+    """The functions of :mod:`unicodedata` that classification uses."""
 
     def category(self, character: str, /) -> str:
-        """The general category, such as ``Lu``."""
+        """Return the general category, such as ``Lu``."""
 
     def name(self, character: str, default: str, /) -> str:
-        """The Unicode name, or ``default`` where a character has none."""
+        """Return the Unicode name, or ``default`` if the character has none."""
 
 
 class CharacterClass(Enum):
-    """The seven classes the rules speak of; every character has exactly one."""
+    """The seven classes of the rules; every character has exactly one."""
 
-    SPACE = "whatever str.isspace says"
+    SPACE = "characters for which str.isspace is true"
     LATIN = "ASCII letters, the underscore, letters and marks with LATIN in their name"
     DIGIT = "numbers of any script"
     WORD = "all other letters and marks"
@@ -44,14 +45,14 @@ class CharacterClass(Enum):
 SPACE, LATIN, DIGIT, WORD, PUNCT, SYMBOL, OTHER = CharacterClass
 
 LATIN_CONNECTORS = ".'’-"
-"""Stay inside a LATIN span when a LATIN or DIGIT character follows."""
+"""These stay inside a LATIN span if a LATIN or DIGIT character follows."""
 
 DIGIT_CONNECTORS = ".-"
-"""Stay inside a DIGIT span when a DIGIT follows."""
+"""These stay inside a DIGIT span if a DIGIT follows."""
 
 
 def character_class(character: str, database: CharacterDatabase = unicodedata) -> CharacterClass:
-    r"""The class of one character.
+    r"""Return the class of one character.
 
     >>> [character_class(c).name for c in "é_年٣\t+."]
     ['LATIN', 'LATIN', 'WORD', 'DIGIT', 'SPACE', 'SYMBOL', 'PUNCT']
@@ -75,8 +76,8 @@ def split(text: str, name: str = "paper", database: CharacterDatabase = unicoded
     ['I', ' like', ' C', '++']
     """
     if name not in ("paper", "reference"):
-        raise ValueError(f"no pretokenizer {name!r} here: paper, reference")
-    # A class of its own past the end spares every look-ahead a test of the length.
+        raise ValueError(f"unknown pretokenizer {name!r}: use paper or reference")
+    # A sentinel past the end saves every look-ahead a test of the length.
     classes: list[CharacterClass | None] = [character_class(c, database) for c in text]
     scanner = _Scanner(text, [*classes, None], keeps_language_names=name == "paper")
     chunks = []
@@ -89,7 +90,7 @@ def split(text: str, name: str = "paper", database: CharacterDatabase = unicoded
 
 
 class _Scanner:
-    """One text and the classes of its characters, with ``None`` past its end."""
+    """A text and the classes of its characters, with ``None`` past the end."""
 
     def __init__(
         self, text: str, classes: list[CharacterClass | None], *, keeps_language_names: bool
@@ -99,12 +100,12 @@ class _Scanner:
         self.keeps_language_names = keeps_language_names
 
     def chunk_end(self, begin: int) -> int:
-        """End of the chunk that starts at ``begin``: the rules in their order."""
+        """Return the end of the chunk that starts at ``begin``, by the rules in their order."""
         if self.classes[begin] is SPACE:
             end = self._run_end(begin, lambda i: self.classes[i] is SPACE)
             if self.text[begin:end] != " ":
                 return end
-            # Exactly one U+0020 joins the span behind it, if there is one.
+            # Exactly one U+0020 joins the span after it, if there is one.
             return self._span_end(end) or end
         span_end = self._span_end(begin)
         if span_end is not None:
@@ -114,7 +115,7 @@ class _Scanner:
         return self._run_end(begin, lambda i: self.text[i : i + 1] == self.text[begin])
 
     def _span_end(self, begin: int) -> int | None:
-        """End of the span or extension at ``begin``, or ``None`` where neither starts."""
+        """Return the end of the span or extension at ``begin``, or ``None`` if neither starts."""
         start = self.classes[begin]
         if start is LATIN:
             return self._latin_span_end(begin)
@@ -141,7 +142,7 @@ class _Scanner:
     def _connected_end(
         self, begin: int, members: tuple[CharacterClass, ...], connectors: str
     ) -> int:
-        """End of a run of ``members`` in which single connectors stand between two members."""
+        """Return the end of a run of ``members`` that single connectors may join."""
         end = begin
         while True:
             end = self._run_end(end, lambda i: self.classes[i] in members)
@@ -153,7 +154,7 @@ class _Scanner:
             end += 1
 
     def _run_end(self, begin: int, belongs: Callable[[int], bool]) -> int:
-        """First position from ``begin`` on that does not belong; the end of the text never does."""
+        """Return the first position from ``begin`` that does not belong, or the end of the text."""
         end = begin
         while end < len(self.text) and belongs(end):
             end += 1

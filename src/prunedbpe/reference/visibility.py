@@ -3,9 +3,8 @@
 In: chunk counts and budgets. Out: a `PrunedVocabulary`: the retained merges, each visible or
 internal, and the token id of every retained rank.
 
-Exposure, flow and encoded length are measured by really looking at the merged corpus, token by
-token. The library computes the same numbers from ``applied`` alone; tests hold one against the
-other.
+Exposure, flow and encoded length are measured on the merged corpus, token by token. The library
+computes the same numbers from ``applied`` alone; tests compare the two.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ SMALLEST_BATCH = 25
 
 @dataclass(frozen=True)
 class PrunedVocabulary:
-    """The outcome of pruning.
+    """The result of pruning.
 
     Attributes:
-        merges: The retained merges, visible and internal, by training rank. Whatever was learned
-            behind the last visible token is discarded.
-        visible: Ranks of the visible learned tokens, rising.
-        internal: Ranks of the internal tokens, rising.
+        merges: The retained merges, visible and internal, by training rank. Tokens learned after
+            the last visible one are discarded.
+        visible: Ranks of the visible learned tokens, ascending.
+        internal: Ranks of the internal tokens, ascending.
         token_ids: Token id of every retained rank: bytes 0-255, visible learned tokens from 256
             on, then (after the special tokens) internal ones from ``vocab_size`` on.
         special_tokens: The reserved tokens; they take the last ids below ``vocab_size``.
@@ -46,7 +45,7 @@ class PrunedVocabulary:
 
     @property
     def vocab_size(self) -> int:
-        """All a model sees: bytes, visible learned tokens, special tokens."""
+        """Number of tokens that a model sees: bytes, visible learned and special tokens."""
         return BYTE_COUNT + len(self.visible) + len(self.special_tokens)
 
     @property
@@ -57,7 +56,7 @@ class PrunedVocabulary:
 
 
 def exposure(corpus: SegmentedCorpus, merge_count: int) -> list[int]:
-    """Count each rank where it stands in the merged corpus (step 2).
+    """Count the occurrences of each rank in the merged corpus (step 2).
 
     >>> merges = [(97, 116), (99, 256)]  # "at", "cat"
     >>> exposure(segment(merges, {b"cat": 2, b"hat": 1}), 2)[256:]
@@ -71,11 +70,11 @@ def exposure(corpus: SegmentedCorpus, merge_count: int) -> list[int]:
 
 
 def threshold_count(threshold: str | int | float, boundary_frequency: int) -> int:
-    """Turn a threshold into the least exposure of a visible token (step 3).
+    """Turn a threshold into the minimum exposure of a visible token (step 3).
 
-    A ratio (``"40%"``, or a float) is taken of F(t_b), the frequency of the last token of Standard
-    BPE, and rounded up; a whole number (``750``, ``"750"``) is the count itself. Ratios are read
-    as decimals, not as binary floats, whose error could push a whole result one up.
+    A ratio (``"40%"``, or a float) is multiplied by F(t_b), the frequency of the last token of
+    Standard BPE, and rounded up; a whole number (``750``, ``"750"``) is the count itself. Ratios
+    are decimals, not binary floats, whose rounding error could push a whole result up by one.
 
     >>> threshold_count("30%", 40), threshold_count(0.3, 41), threshold_count(750, 40)
     (12, 13, 750)
@@ -97,7 +96,7 @@ def threshold_count(threshold: str | int | float, boundary_frequency: int) -> in
 
 
 def reallocation_batch(missing: int) -> int:
-    """Give the number of merges to learn before exposure is measured again (step 4).
+    """Return the number of merges to learn before measuring exposure again (step 4).
 
     >>> [reallocation_batch(missing) for missing in (1, 22, 23, 50, 100)]
     [25, 25, 26, 56, 111]
@@ -113,10 +112,10 @@ def reallocate(
     min_exposure: int,
     max_train_vocab: int | None = None,
 ) -> Learned:
-    """Learn on until ``required`` tokens have the exposure (step 4).
+    """Learn until ``required`` tokens have the minimum exposure (step 4).
 
-    Exposure is measured first, then after every batch, always over all merges learned so far. The
-    last batch is cut short where ``max_train_vocab`` (bytes + learned tokens) asks for it.
+    Exposure is measured first, then after every batch, over all merges learned so far. The cap
+    ``max_train_vocab`` (bytes + learned tokens) may cut the last batch short.
 
     >>> counts = {b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}
     >>> standard = learn(counts, 3)  # "at", "th", "the"; "th" is left with exposure 1
@@ -124,7 +123,7 @@ def reallocate(
     4
 
     Raises:
-        InsufficientCandidatesError: No merge is left, or allowed, and tokens are still missing.
+        InsufficientCandidatesError: Tokens are missing, and no merge is left or allowed.
     """
     while True:
         merge_count = len(learned.merges)
@@ -141,7 +140,7 @@ def reallocate(
             )
         learned = learn(counts, wanted, learned.merges)
         if len(learned.merges) == merge_count:
-            raise _insufficient(eligible, required, min_exposure, "no pair occurs twice any more")
+            raise _insufficient(eligible, required, min_exposure, "no pair occurs twice")
 
 
 def prune(
@@ -151,13 +150,13 @@ def prune(
     min_exposure: int,
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
 ) -> PrunedVocabulary:
-    """Decide visibility in merge order and give out token ids (step 5).
+    """Decide visibility in merge order and assign token ids (step 5).
 
     Args:
         merges: All merges learned.
         exposures: Exposure of every rank after all of them.
-        required: How many learned tokens are to be visible.
-        min_exposure: The exposure a visible token needs.
+        required: Number of visible learned tokens.
+        min_exposure: The minimum exposure of a visible token.
         special_tokens: Reserved tokens, in the order of their ids.
 
     >>> counts = {b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}
@@ -173,8 +172,8 @@ def prune(
     internal: list[int] = []
     for rank in range(BYTE_COUNT, BYTE_COUNT + len(merges)):
         if len(visible) == required:
-            break  # the rest is discarded
-        # An internal token stays even if no retained merge builds on it.
+            break  # discard the rest
+        # An internal token stays even if no retained merge uses it.
         (visible if exposures[rank] >= min_exposure else internal).append(rank)
     if len(visible) < required:
         raise _insufficient(len(visible), required, min_exposure, f"{len(merges)} merges given")
@@ -214,12 +213,12 @@ def train(
     if max_train_vocab is not None and max_train_vocab < BYTE_COUNT + required:
         raise SettingsError(
             f"max_train_vocab={max_train_vocab} is below the {BYTE_COUNT + required} bytes and "
-            f"learned tokens that vocab_size={vocab_size} shows",
+            f"learned tokens that vocab_size={vocab_size} needs",
             hint=f"raise max_train_vocab to {BYTE_COUNT + required} or more",
         )
     learned = learn(counts, required)
     if len(learned.merges) < required:
-        raise _insufficient(len(learned.merges), required, 0, "no pair occurs twice any more")
+        raise _insufficient(len(learned.merges), required, 0, "no pair occurs twice")
     boundary_frequency = learned.frequencies[-1] if required else 0
     min_exposure = threshold_count(threshold, boundary_frequency)
     learned = reallocate(counts, learned, required, min_exposure, max_train_vocab)
@@ -228,9 +227,9 @@ def train(
 
 
 def flow(corpus: SegmentedCorpus, merges: Sequence[Pair], hidden: Set[int]) -> list[int]:
-    """Count how often each rank is met while hidden tokens are expanded.
+    """Count how often each rank occurs while hidden tokens are expanded.
 
-    For a hidden token that is the number of its expansions, for any other its number in the
+    For a hidden token this is the number of its expansions, for any other token its count in the
     encoded corpus.
 
     >>> merges = [(116, 104), (256, 101)]  # "th", "the"
@@ -246,7 +245,7 @@ def flow(corpus: SegmentedCorpus, merges: Sequence[Pair], hidden: Set[int]) -> l
 
 
 def encoded_length(corpus: SegmentedCorpus, merges: Sequence[Pair], hidden: Set[int]) -> int:
-    """Count the tokens of the corpus after all hidden ones are expanded.
+    """Count the tokens of the corpus after expanding all hidden ones.
 
     >>> merges = [(116, 104), (256, 101)]
     >>> encoded_length(segment(merges, {b"the": 2, b"that": 1}), merges, hidden={256})
@@ -267,24 +266,24 @@ def hide_cheapest(
     count: int,
     prices: Sequence[float] | None = None,
 ) -> list[int]:
-    """Hide learned tokens one after the other, always the one that costs least then.
+    """Hide learned tokens one by one, always the currently cheapest.
 
-    Hiding t turns each of its occurrences, those that hidden tokens hand down included, into as
-    many tokens as its two parts expand into: cost = price * flow * (tokens - 1). Of equals the
-    newer goes first.
+    Hiding t replaces each of its occurrences, those inside hidden tokens included, by the tokens
+    that its two parts expand to: cost = price * flow * (tokens - 1). The newest of tied tokens goes
+    first.
 
     Args:
         merges: All merges.
         exposures: Exposure of every rank after all of them.
-        count: How many tokens to hide.
-        prices: What one occurrence of each rank is worth; 1 by default.
+        count: Number of tokens to hide.
+        prices: Cost of one occurrence of each rank; 1 by default.
 
     Returns:
         The hidden ranks, in the order they were hidden.
 
     >>> merges = [(116, 104), (256, 101), (97, 116)]  # "th", "the", "at"
     >>> exposures = [0] * 256 + [1, 2, 3]
-    >>> hide_cheapest(merges, exposures, 2)  # once "th" is hidden, "the" falls into t, h, e
+    >>> hide_cheapest(merges, exposures, 2)  # once "th" is hidden, "the" expands to t, h, e
     [256, 258]
     """
     hidden: list[int] = []
@@ -309,7 +308,7 @@ def hide_cheapest(
 
 
 def _meet(rank: int, merges: Sequence[Pair], hidden: Set[int]) -> Iterator[int]:
-    """Walk through the expansion of one token: the token, then what each hidden one falls into."""
+    """Yield a token, then, if it is hidden, the expansion of its parts."""
     yield rank
     if rank in hidden:
         left, right = merges[rank - BYTE_COUNT]
@@ -321,7 +320,7 @@ def _insufficient(
     eligible: int, required: int, min_exposure: int, reason: str
 ) -> InsufficientCandidatesError:
     return InsufficientCandidatesError(
-        f"{eligible} learned tokens have exposure {min_exposure} or more, "
-        f"{required} are needed, and {reason}",
+        f"{eligible} learned tokens have exposure {min_exposure} or more; "
+        f"this vocabulary needs {required}, and {reason}",
         hint="lower threshold or vocab_size, raise max_train_vocab, or use a larger corpus",
     )

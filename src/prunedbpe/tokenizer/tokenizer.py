@@ -386,7 +386,7 @@ class Tokenizer(TiktokenMethods):
     def _encoder(self) -> _core.Encoder:
         return _core.Encoder(
             self.vocabulary.pairs,
-            *self.vocabulary.expansion_columns,
+            *self.vocabulary.expansions,
             self.pretokenizer.name if self.pretokenizer.is_native else "",
         )
 

@@ -1,4 +1,4 @@
-"""The vocabulary: merges and visibility -> one finished, immutable artefact, and its files."""
+"""The vocabulary: merges and visibility become one finished, immutable artefact with its files."""
 
 from prunedbpe.vocabulary.vocabulary import Vocabulary, check_special_tokens
 

@@ -1,4 +1,4 @@
-"""A vocabulary imported from another library, which keeps its own token ids."""
+"""A vocabulary imported from another library; it keeps the token ids of that library."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from prunedbpe.vocabulary.vocabulary import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class ForeignVocabulary(Vocabulary):
-    """A vocabulary, all of it visible, whose ids are given and not assigned.
+    """A vocabulary without internal tokens whose ids are given, not assigned.
 
     Attributes:
         ids_of_ranks: Original id of every rank.
         ids_of_specials: Original id of every special token.
-        unmergeable: Tokens no merge makes, with their ids: they can be decoded, and are emitted
-            only where the original looks up whole chunks.
+        unmergeable: Tokens that no merge produces, with their ids. They decode; encoding emits one
+            only if the original looks up whole chunks and the chunk equals the token.
     """
 
     ids_of_ranks: tuple[int, ...] = ()
@@ -28,7 +28,7 @@ class ForeignVocabulary(Vocabulary):
 
     @property
     def vocab_size(self) -> int:
-        """One more than the highest id."""
+        """The highest id plus one."""
         others = [token_id for _, token_id in self.unmergeable]
         return max([*self.ids_of_ranks, *self.ids_of_specials, *others]) + 1
 
@@ -39,7 +39,7 @@ class ForeignVocabulary(Vocabulary):
 
     @cached_property
     def ranks_by_id(self) -> Int64Array:
-        """Rank of every id; -1 for special tokens, unmergeable ones, and ids nobody has."""
+        """Rank of every id; -1 for special tokens, unmergeable tokens and unused ids."""
         ranks = np.full(self.vocab_size, -1, np.int64)
         ranks[self.token_ids] = np.arange(len(self.visible))
         return ranks
@@ -54,7 +54,7 @@ class ForeignVocabulary(Vocabulary):
 
     @cached_property
     def bytes_by_id(self) -> list[bytes]:
-        """What every id spells; nothing for ids nobody has."""
+        """The bytes of every id; empty for unused ids."""
         spelled = [b""] * self.vocab_size
         for string, token_id in self.unmergeable:
             spelled[token_id] = string
@@ -65,5 +65,5 @@ class ForeignVocabulary(Vocabulary):
         return spelled
 
     def as_own(self) -> Vocabulary:
-        """The same merges and special tokens under ids of our own."""
+        """Return the same merges and special tokens with ids assigned by this library."""
         return Vocabulary(self.pairs.copy(), self.visible.copy(), self.special_tokens)

@@ -1,7 +1,8 @@
 """The vocabulary: merges and visibility as one finished, immutable artefact.
 
-Everything later (encoding, export, inspection, evaluation) takes a :class:`Vocabulary`. It checks
-itself when built: children before parents, no string spelled twice, every token encodes to itself.
+Encoding, export, inspection and evaluation all take a :class:`Vocabulary`. It checks itself when
+built: children come before parents, no two tokens spell the same bytes, and every token encodes to
+itself.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from prunedbpe.types import (
 
 
 class UnreachableTokenError(FormatError):
-    """A token that no text ever encodes to: some merge is missing, or comes too late.
+    """No text encodes to this token: a merge is missing or has too high a rank.
 
     Attributes:
-        rank: The token.
+        rank: The rank of the token.
     """
 
     def __init__(self, message: str, rank: int) -> None:
@@ -46,8 +47,8 @@ class Vocabulary:
 
     Attributes:
         pairs: Left and right rank of each retained merge; merge ``i`` makes rank ``256 + i``.
-        visible: By rank, bytes first, whether a model sees the token.
-        special_tokens: Reserved tokens; their ids follow those of the visible tokens.
+        visible: For every rank, bytes first, whether a model sees the token.
+        special_tokens: Reserved tokens; their ids follow the ids of the visible tokens.
     """
 
     pairs: UInt32Array
@@ -56,71 +57,71 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         check_special_tokens(self.special_tokens)
-        pairs, visible = self.pairs, self.visible
-        if len(visible) != BYTE_COUNT + len(pairs):
+        rank_count = BYTE_COUNT + len(self.pairs)
+        if len(self.visible) != rank_count:
             raise FormatError(
-                f"{len(pairs)} merges make {BYTE_COUNT + len(pairs)} ranks, "
-                f"but visibility is given for {len(visible)}"
+                f"{len(self.pairs)} merges make {rank_count} ranks, "
+                f"but visibility is given for {len(self.visible)}"
             )
-        if not all(visible[:BYTE_COUNT]):
-            raise FormatError("a byte is hidden, but every internal token must end in visible ones")
-        late = _core.find_late_part(pairs)
+        if not self.visible[:BYTE_COUNT].all():
+            raise FormatError("a byte is hidden, but internal tokens must expand to visible ones")
+        late = _core.find_late_part(self.pairs)
         if late is not None:
             raise FormatError(
                 f"rank {BYTE_COUNT + late} is made of {self.pairs[late].tolist()}, "
                 "but both must be lower ranks"
             )
         self._check_strings()
-        for array in (pairs, visible):
+        for array in (self.pairs, self.visible):
             array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, object]:
-        """The fields alone: what is worked out later must not change a pickle's bytes."""
+        """Pickle the fields alone: cached properties must not change the bytes of a pickle."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _check_strings(self) -> None:
-        """Both are proved of every learned vocabulary; a file made by hand may break them."""
-        # Of two tokens that spell the same at most one can be reached, so this finds either fault.
+        """Refuse duplicate and unreachable tokens: an edited file may hold them."""
+        # At most one of two tokens with the same bytes is reachable, so this finds either fault.
         rank = _core.find_unreachable(self.pairs)
-        if rank is not None:
-            spelled = Counter(self.strings)
-            for twice in (string for string, times in spelled.items() if times > 1):
-                ranks = [rank for rank, string in enumerate(self.strings) if string == twice]
+        if rank is None:
+            return
+        for string, times in Counter(self.strings).items():
+            if times > 1:
+                ranks = [rank for rank, other in enumerate(self.strings) if other == string]
                 raise UnreachableTokenError(
-                    f"ranks {ranks} all spell {twice!r}: only one of them can appear", max(ranks)
+                    f"ranks {ranks} all spell {string!r}: only one of them can appear", max(ranks)
                 )
-            raise UnreachableTokenError(
-                f"{self.strings[rank]!r} encodes to other tokens: this one can never appear", rank
-            )
+        raise UnreachableTokenError(
+            f"{self.strings[rank]!r} encodes to other tokens: this one can never appear", rank
+        )
 
     def __len__(self) -> int:
-        """All a model sees: bytes, visible learned tokens and special tokens."""
+        """Number of tokens that a model sees."""
         return self.vocab_size
 
     @cached_property
     def visible_count(self) -> int:
-        """Bytes and visible learned tokens."""
-        return int(self.visible.tobytes().count(True))
+        """Number of bytes and visible learned tokens."""
+        return int(self.visible.sum())
 
     @property
     def internal_count(self) -> int:
-        """Tokens kept only to build others."""
+        """Number of tokens kept only to build others."""
         return len(self.visible) - self.visible_count
 
     @property
     def vocab_size(self) -> int:
-        """All a model sees: bytes, visible learned tokens and special tokens."""
+        """Number of tokens that a model sees: bytes, visible learned and special tokens."""
         return self.visible_count + len(self.special_tokens)
 
     @cached_property
     def spelled(self) -> tuple[ByteArray, Int64Array]:
-        """What every rank spells, bytes first, as flat bytes and offsets."""
-        flat, offsets = _core.spell(self.pairs)
-        return flat, offsets
+        """The bytes of every rank: one flat array and offsets."""
+        return _core.spell(self.pairs)
 
     @cached_property
     def strings(self) -> list[bytes]:
-        """What every rank spells, bytes first."""
+        """The bytes of every rank."""
         flat, offsets = self.spelled
         text = flat.tobytes()
         return [text[begin:end] for begin, end in pairwise(offsets.tolist())]
@@ -132,7 +133,7 @@ class Vocabulary:
 
     @cached_property
     def ranks_by_id(self) -> Int64Array:
-        """Rank of every token id, internal ones too; -1 for special tokens."""
+        """Rank of every token id, internal ones included; -1 for special tokens."""
         ranks = np.full(len(self.visible) + len(self.special_tokens), -1, np.int64)
         ranks[self.token_ids] = np.arange(len(self.visible))
         return ranks
@@ -143,19 +144,19 @@ class Vocabulary:
         return {text: TokenId(self.visible_count + i) for i, text in enumerate(self.special_tokens)}
 
     @cached_property
-    def expansion_columns(self) -> tuple[ByteArray, Int64Array]:
-        """The visible token ids that stand for each rank: flat ids and offsets."""
+    def expansions(self) -> tuple[UInt32Array, Int64Array]:
+        """The visible token ids that every rank expands to: one flat array and offsets."""
         return _core.expand_internal(self.pairs, self.visible, self.token_ids)
 
     def expansion(self, rank: Rank | int) -> list[int]:
-        """The visible token ids that stand for one rank."""
-        flat, offsets = self.expansion_columns
+        """Return the visible token ids that one rank expands to."""
+        flat, offsets = self.expansions
         ids: list[int] = flat[offsets[rank] : offsets[rank + 1]].tolist()
         return ids
 
     @cached_property
     def bytes_by_id(self) -> list[bytes]:
-        """What every token id spells: visible and special tokens, then internal ones."""
+        """The bytes of every token id: visible and special tokens, then internal ones."""
         spelled = [b""] * (len(self.strings) + len(self.special_tokens))
         for token_id, string in zip(self.token_ids.tolist(), self.strings, strict=True):
             spelled[token_id] = string
@@ -169,13 +170,13 @@ class Vocabulary:
         return {string: Rank(rank) for rank, string in enumerate(self.strings)}
 
     def parents(self, rank: Rank | int) -> list[Rank]:
-        """Ranks that have this one as a part."""
+        """Return the ranks built directly from this one."""
         return [
             Rank(BYTE_COUNT + i) for i in np.flatnonzero((self.pairs == rank).any(axis=1)).tolist()
         ]
 
     def unsupported_internal(self) -> list[Rank]:
-        """Internal tokens no visible token is built on; they are kept but help nobody."""
+        """Return the internal tokens that no visible token is built on."""
         supports = self.visible.copy()
         for rank in range(len(self.visible) - 1, BYTE_COUNT - 1, -1):
             if supports[rank]:
@@ -184,8 +185,8 @@ class Vocabulary:
 
 
 def check_special_tokens(special_tokens: Sequence[str]) -> tuple[str, ...]:
-    """Refuse special tokens that cannot be told apart or cannot be written as UTF-8."""
-    if isinstance(special_tokens, str):  # a sequence of letters to Python, hardly to the user
+    """Refuse special tokens that are empty, duplicated or not valid UTF-8."""
+    if isinstance(special_tokens, str):  # otherwise every letter would become a special token
         raise SettingsError(
             f"special_tokens is the text {special_tokens!r}", hint="give a list of texts"
         )

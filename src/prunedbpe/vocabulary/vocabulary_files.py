@@ -1,13 +1,13 @@
 r"""``vocab.txt`` and ``inter_vocab.txt``, byte-compatible with the paper's released code.
 
-UTF-8, lines end in ``\n``, four columns divided by tabs, sorted by token id::
+UTF-8, lines end in ``\n``, four columns separated by tabs, sorted by token id::
 
     token_id    (left_id, right_id)    repr(token)    merge_rank
 
-Children are token ids, ``(-1, -1)`` for bytes and special tokens, whose rank is -1; a learned
-token's rank is its training rank. The third column is Python's ``repr`` of the text, or of the
-bytes where they are not UTF-8 or hold a character below U+0020. ``vocab.txt`` has what a model
-sees, ``inter_vocab.txt`` the internal tokens.
+The children are token ids. Bytes and special tokens have the children ``(-1, -1)`` and the rank -1;
+the rank of a learned token is its training rank. The third column is Python's ``repr`` of the text,
+or of the bytes if they are not UTF-8 or hold a character below U+0020. ``vocab.txt`` lists the
+tokens that a model sees, ``inter_vocab.txt`` the internal tokens.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from prunedbpe.vocabulary.vocabulary import UnreachableTokenError, Vocabulary
 VISIBLE_FILE = "vocab.txt"
 INTERNAL_FILE = "inter_vocab.txt"
 
-# Numbers of at most ten digits: more are no ids, and converting thousands of them is refused.
+# At most ten digits: longer numbers are not ids, and int() refuses thousands of digits.
 _LINE = r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d{1,10})"
 
 
@@ -39,7 +39,7 @@ def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
 
 
 def paper_files(vocabulary: Vocabulary) -> dict[str, ByteArray]:
-    """The contents of both files, by their names."""
+    """Return the contents of both files by file name."""
     visible, internal = _core.write_vocabulary(
         vocabulary.pairs,
         vocabulary.visible,
@@ -49,7 +49,7 @@ def paper_files(vocabulary: Vocabulary) -> dict[str, ByteArray]:
 
 
 def token_repr(string: bytes) -> str:
-    r"""The third column.
+    r"""Return the third column.
 
     >>> token_repr(b" the"), token_repr(b"\xe4\xb8"), token_repr(b"a\n")
     ("' the'", "b'\\xe4\\xb8'", "b'a\\n'")
@@ -62,7 +62,7 @@ def token_repr(string: bytes) -> str:
 
 
 class _Row(NamedTuple):
-    """One line of a file, and where it stands."""
+    """One line of a file, and its place for error messages."""
 
     place: str
     token_id: int
@@ -73,19 +73,19 @@ class _Row(NamedTuple):
 
 
 def read_paper_files(folder: Path) -> Vocabulary:
-    """Read a vocabulary from the two files, and check every line.
+    """Read a vocabulary from the two files and check every line.
 
     Raises:
-        FormatError: A file is missing or a line is wrong; the message names file and line.
+        FormatError: A file is missing or a line is wrong; the message names the file and the line.
     """
     return _read_quickly(folder) or _read_with_care(folder)
 
 
 def _read_quickly(folder: Path) -> Vocabulary | None:
-    """Read files that are as this library writes them; ``None`` if anything is otherwise.
+    """Read files exactly as this library writes them; return ``None`` for anything else.
 
-    It accepts nothing that :func:`_read_with_care` would not, and names no fault: that is left to
-    the slower reading.
+    This fast path accepts nothing that :func:`_read_with_care` would refuse, and leaves it to that
+    function to name the fault.
     """
     try:
         files = [(folder / name).read_bytes() for name in (VISIBLE_FILE, INTERNAL_FILE)]
@@ -102,7 +102,7 @@ def _read_quickly(folder: Path) -> Vocabulary | None:
 
 
 def _read_with_care(folder: Path) -> Vocabulary:
-    """Read any files of the format, line by line, and name what is wrong with them."""
+    """Read any files of the format line by line, and name the first fault."""
     visible = _read_rows(folder / VISIBLE_FILE, first_id=0)
     internal = _read_rows(folder / INTERNAL_FILE, first_id=len(visible))
     rows = visible + internal
@@ -112,7 +112,7 @@ def _read_with_care(folder: Path) -> Vocabulary:
     if len(visible) < BYTE_COUNT:
         raise FormatError(f"{folder / VISIBLE_FILE}: the 256 bytes are missing")
 
-    # Learned tokens first, then the special ones; after them nothing but internal tokens.
+    # The order of ids: bytes, visible learned tokens, special tokens, internal tokens.
     for row in internal:
         if row.rank < 0:
             raise FormatError(f"{row.place}: an internal token without rank and children")
@@ -128,13 +128,15 @@ def _read_with_care(folder: Path) -> Vocabulary:
             )
     ranks_by_id = _check_ranks(learned)
     strings = {row.token_id: row.string for row in rows}
-    # Merges in rank order, their parts as ranks; gaps between ranks close up.
+    # Merges in rank order, children as ranks. Ranks become dense: a file may have gaps.
     pairs = []
     for row in sorted(learned, key=lambda row: row.rank):
         rank = ranks_by_id[row.token_id]
         for child in (row.left, row.right):
             if child not in ranks_by_id:
-                raise FormatError(f"{row.place}: child {child} is no byte and no learned token")
+                raise FormatError(
+                    f"{row.place}: child {child} is neither a byte nor a learned token"
+                )
             if ranks_by_id[child] >= rank:
                 raise FormatError(f"{row.place}: child {child} was not made before its parent")
         if strings[row.left] + strings[row.right] != row.string:
@@ -169,7 +171,7 @@ def _read_rows(path: Path, first_id: int) -> list[_Row]:
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not UTF-8 at byte {error.start}") from None
     rows: list[_Row] = []
-    # Not splitlines: a repr may hold U+2028 and the like as they are.
+    # Not splitlines(): a repr may hold U+2028 and other line separators unescaped.
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
         place = f"{path}, line {number}"
         match = re.fullmatch(_LINE, line, re.ASCII)
@@ -200,14 +202,14 @@ def _parse_repr(text: str, place: str) -> bytes:
 
 
 def _check_ranks(learned: list[_Row]) -> dict[int, int]:
-    """Dense rank of every byte and learned token id."""
+    """Return the dense rank of every byte and learned token id."""
     by_rank: dict[int, _Row] = {}
     for row in learned:
         if row.rank < BYTE_COUNT:
-            raise FormatError(f"{row.place}: rank {row.rank} is that of a byte")
+            raise FormatError(f"{row.place}: rank {row.rank} belongs to a byte")
         if row.rank in by_rank:
             raise FormatError(
-                f"{row.place}: rank {row.rank} is already that of {by_rank[row.rank].place}"
+                f"{row.place}: rank {row.rank} is already used in {by_rank[row.rank].place}"
             )
         by_rank[row.rank] = row
     ranks = {byte: byte for byte in range(BYTE_COUNT)}
@@ -217,7 +219,7 @@ def _check_ranks(learned: list[_Row]) -> dict[int, int]:
 
 
 def _check_id_order(learned: list[_Row], vocab_size: int) -> None:
-    """Ids follow ranks, among the visible and among the internal tokens."""
+    """Check that ids rise with ranks, among visible and among internal tokens."""
     for before, row in pairwise(learned):
         same_file = (before.token_id < vocab_size) == (row.token_id < vocab_size)
         if same_file and before.rank > row.rank:

@@ -1,4 +1,4 @@
-"""The vocabulary: what it tells, and what it refuses to be."""
+"""The vocabulary: its properties, and the input that it refuses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from prunedbpe.errors import FormatError, SettingsError
 AB, ABC, CD = (97, 98), (256, 99), (99, 100)
 
 
-def test_what_it_tells():
+def test_properties():
     vocabulary = native_vocabulary([AB, ABC, CD], {256}, ("<eos>", "<pad>"))
     assert (vocabulary.visible_count, vocabulary.internal_count) == (258, 1)
     assert len(vocabulary) == vocabulary.vocab_size == 260
@@ -28,7 +28,7 @@ def test_what_it_tells():
     assert vocabulary.parents(99) == [257, 258]
 
 
-def test_internal_tokens_that_help_nobody():
+def test_internal_tokens_without_a_visible_parent():
     assert native_vocabulary([AB, ABC, CD], {256}).unsupported_internal() == []
     assert native_vocabulary([AB, ABC, CD], {256, 258}).unsupported_internal() == [258]
     assert native_vocabulary([AB, ABC, CD], {256, 257}).unsupported_internal() == [256, 257]
@@ -50,16 +50,16 @@ def test_it_cannot_be_changed():
         ([(97, 2**32 - 1)], "both must be lower ranks"),
         ([AB, AB], "all spell b'ab'"),
         ([AB, (98, 99), (97, 257), (256, 99)], "all spell b'abc'"),
-        # "bc" comes first, so "abc" becomes a, bc and (ab, c) never stands anywhere.
+        # "bc" comes first, so "abc" becomes a, bc and (ab, c) never occurs.
         ([(98, 99), AB, (257, 99)], "b'abc' encodes to other tokens"),
     ],
 )
-def test_merges_that_no_learning_gives(pairs, message):
+def test_merges_that_learning_never_gives(pairs, message):
     with pytest.raises(FormatError, match=message):
         native_vocabulary(pairs, set())
 
 
-def test_visibility_that_makes_no_sense():
+def test_invalid_visibility():
     pairs = np.array([AB], np.uint32)
     with pytest.raises(FormatError, match="visibility is given for 256"):
         Vocabulary(pairs, np.ones(256, bool))
@@ -78,7 +78,7 @@ def test_visibility_that_makes_no_sense():
         ((b"a",), "is not text"),
     ],
 )
-def test_special_tokens_that_make_no_sense(special_tokens, message):
+def test_invalid_special_tokens(special_tokens, message):
     with pytest.raises(SettingsError, match=message):
         native_vocabulary([AB], set(), special_tokens)
 

@@ -1,4 +1,4 @@
-"""Reading and writing a tokenizer's files: every kind of damage is named with its file and line."""
+"""Reading and writing a tokenizer's files: every error names the file and the line."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ def replace_line(folder: Path, name: str, number: int, line: str | None) -> None
         (V, 98, "97\t(-1, -1)\t'A'\t-1", "must be the single bytes in order"),
         (V, 98, "97\t(97, 98)\t'a'\t300", "must be the single bytes in order"),
         # Ranks and special tokens
-        (V, 258, "257\t(99, 100)\t'cd'\t257", "rank 257 is already that of .*line 257"),
-        (V, 258, "257\t(99, 100)\t'cd'\t97", "rank 97 is that of a byte"),
+        (V, 258, "257\t(99, 100)\t'cd'\t257", "rank 257 is already used in .*line 257"),
+        (V, 258, "257\t(99, 100)\t'cd'\t97", "rank 97 belongs to a byte"),
         (V, 258, "257\t(99, 100)\t'cd'\t-1", "rank -1 and children"),
         (V, 258, "257\t(-1, -1)\t'cd'\t-7", "rank -1 and children"),
         (V, 258, "257\t(-1, -1)\t'cd'\t-1", "a token without rank among learned ones"),
@@ -165,9 +165,9 @@ def replace_line(folder: Path, name: str, number: int, line: str | None) -> None
         (V, 260, "259\t(-1, -1)\tb'\\xff'\t-1", "a special token must be text"),
         (V, 258, "257\t(99, 100)\t'cd'\t999", "made before|follows the higher"),
         # Children
-        (V, 258, "257\t(-1, -1)\t'cd'\t258", "child -1 is no byte"),
-        (V, 258, "257\t(99, 259)\t'cd'\t258", "child 259 is no byte and no learned"),
-        (V, 258, "257\t(99, 9999)\t'cd'\t258", "child 9999 is no byte"),
+        (V, 258, "257\t(-1, -1)\t'cd'\t258", "child -1 is neither a byte"),
+        (V, 258, "257\t(99, 259)\t'cd'\t258", "child 259 is neither a byte nor a learned"),
+        (V, 258, "257\t(99, 9999)\t'cd'\t258", "child 9999 is neither a byte"),
         (V, 257, "256\t(258, 99)\t'abc'\t257", "child 258 was not made before"),
         (V, 258, "257\t(257, 100)\t'cd'\t258", "child 257 was not made before"),  # a cycle
         (I, 1, "261\t(256, 98)\t'ab'\t256", "child 256 was not made before"),  # a longer one
@@ -202,7 +202,7 @@ def test_order_of_merges_that_hides_a_token(folder):
 
 
 def test_ranks_may_have_gaps(folder):
-    """Tokens discarded by somebody's own rule leave gaps; only the order of ranks matters."""
+    """Discarding tokens by another rule leaves gaps; only the order of ranks matters."""
     text = (folder / V).read_text(encoding="utf-8")
     (folder / V).write_text(text.replace("'abcd'\t259", "'abcd'\t400"), encoding="utf-8")
     assert Tokenizer.load(folder).encode("abcd") == [258]
@@ -239,7 +239,7 @@ def test_vocabulary_without_all_bytes(folder, lines):
 
 
 def test_quick_reading_accepts_nothing_that_careful_reading_does_not(folder):
-    """Digits, bytes and lines changed at random; a few changes leave the files as good as ever."""
+    """Change digits, bytes and lines at random; a few changes leave the files valid."""
     whole = {name: (folder / name).read_bytes() for name in (V, I)}
     random = Random(1)
     accepted = 0
@@ -286,15 +286,15 @@ def test_last_line_without_its_end(folder):
         ("{}", "not the settings of a tokenizer"),
         ("{", "line 1: not JSON"),
         ("", "line 1: not JSON"),
-        ({"version": 2}, "version 2 is not known here"),
-        ({"version": None}, "version None is not known here"),
+        ({"version": 2}, "version 2 is unknown"),
+        ({"version": None}, "version None is unknown"),
         ({"format": "other"}, "not the settings of a tokenizer"),
         ({"pretokenizer": "paper"}, "'pretokenizer' is missing"),
         ({"pretokenizer": {"name": "nope"}}, "no pretokenizer is named 'nope'"),
         ({"pretokenizer": {"name": ["paper"]}}, "make no sense"),
         ({"pretokenizer": {"name": "paper", "pattern": "a"}}, "takes no pattern"),
         ({"pretokenizer": {"name": "regex"}}, "needs a pattern"),
-        ({"pretokenizer": {"name": "regex", "pattern": "("}}, "no valid regular expression"),
+        ({"pretokenizer": {"name": "regex", "pattern": "("}}, "not a valid regular expression"),
         ({"vocab_size": 9}, "'vocab_size' is 9, but the vocabulary files have 261"),
         ({"internal_tokens": 0}, "'internal_tokens' is 0"),
         ({"special_tokens": ["<eos>"]}, "'special_tokens' is"),
@@ -348,7 +348,7 @@ def test_awkward_special_tokens_survive(tmp_path):
 
 @pytest.mark.parametrize("last", ["vocab.txt", "inter_vocab.txt", "prunedbpe.json"])
 def test_a_tokenizer_over_another_is_whole_or_not_there(folder, monkeypatch, last):
-    """Killed between two files, it must not pass for the old tokenizer, nor for the new one."""
+    """A folder whose writer died between two files must not load as either tokenizer."""
     rename = Path.replace
 
     def killed(self, target):
@@ -378,6 +378,6 @@ def test_a_tokenizer_that_cannot_be_written_leaves_the_old_one(folder, monkeypat
 
 
 def test_only_the_paper_files():
-    """They alone make a vocabulary; whoever reads them brings the pretokenizer."""
+    """The two files hold a vocabulary; the caller chooses the pretokenizer."""
     with pytest.raises(FormatError, match="no such file"):
         read_paper_files(Path("nowhere"))

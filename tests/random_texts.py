@@ -1,4 +1,4 @@
-"""Random texts in which everything a pretokenizer looks at is common."""
+"""Random texts that are rich in the characters that pretokenizers treat specially."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POOLS = (
 
 
 def random_text(generator: random.Random) -> str:
-    """A text of some code points: of one pool, of all Unicode, or an awkward text."""
+    """Return a text of parts, each from one pool, from all of Unicode, or an awkward text."""
     parts = []
     for _ in range(generator.randint(0, 12)):
         kind = generator.random()
@@ -37,6 +37,6 @@ def random_text(generator: random.Random) -> str:
 
 
 def random_texts(count: int, seed: int = 0) -> list[str]:
-    """The same texts for the same seed."""
+    """Return the same texts for the same seed."""
     generator = random.Random(seed)
     return [random_text(generator) for _ in range(count)]

@@ -1,0 +1,84 @@
+"""The package: public names load on first use, and no function shares its name with a module."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from types import FunctionType, ModuleType
+
+import pytest
+
+import prunedbpe
+
+
+def run(program: str) -> str:
+    """Run a program in a fresh interpreter and return what it prints."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_every_public_name_has_a_home():
+    assert sorted(prunedbpe._HOME_OF) == sorted(prunedbpe.__all__)
+    for name in prunedbpe.__all__:
+        assert getattr(prunedbpe, name) is not None
+    assert set(prunedbpe.__all__) <= set(dir(prunedbpe))
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(AttributeError, match="'countz'"):
+        _ = prunedbpe.countz
+
+
+def test_no_public_name_is_a_module():
+    modules = {module.name for module in pkgutil.iter_modules(prunedbpe.__path__)}
+    assert modules & set(prunedbpe.__all__) == set()
+    assert isinstance(importlib.import_module("prunedbpe.counts"), ModuleType)
+    assert isinstance(prunedbpe.count, FunctionType)
+    assert type(prunedbpe) is ModuleType
+
+
+def test_a_function_that_imports_the_package_can_be_shipped():
+    """Engines such as Ray and Spark ship functions with cloudpickle."""
+    cloudpickle = pytest.importorskip("cloudpickle", reason="cloudpickle is not installed")
+
+    def imports_inside(text):
+        import prunedbpe
+
+        return prunedbpe.pretokenize(text)
+
+    def uses_the_global(text):
+        return prunedbpe.pretokenize(text)
+
+    for function in (imports_inside, uses_the_global):
+        # A function of this module would travel by reference, not by value.
+        function.__module__ = "__main__"
+        shipped = cloudpickle.dumps(function)
+        program = f"import pickle; print(pickle.loads({shipped!r})('a cat'))"
+        assert run(program) == "['a', ' cat']"
+
+
+def test_first_use_from_several_threads(tmp_path):
+    """The first call of every thread may find NumPy half imported by another thread."""
+    prunedbpe.train(["the cat in the hat"], vocab_size=262, threshold=0).save(tmp_path)
+    program = f"""
+import threading
+import prunedbpe
+
+start = threading.Barrier(8)
+decoded = []
+
+def work():
+    start.wait()
+    decoded.append(prunedbpe.Tokenizer.load({str(tmp_path)!r}).decode([116, 104, 101]))
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(decoded == ["the"] * 8)
+"""
+    assert run(program) == "True"
