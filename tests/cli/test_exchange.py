@@ -7,7 +7,7 @@ import pytest
 
 import prunedbpe
 from prunedbpe import Tokenizer
-from prunedbpe.encoded.encoded_files import open_encoded
+from prunedbpe.encoded import open_encoded
 
 
 @pytest.fixture(scope="module")

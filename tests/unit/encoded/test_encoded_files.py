@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import prunedbpe
-from prunedbpe.encoded.columns import encode_column, encode_to_arrow
-from prunedbpe.encoded.encoded_files import FILE_FORMATS, encode_corpus, encode_files, open_encoded
+from prunedbpe.encoded import FILE_FORMATS, encode_column, encode_corpus, encode_files, encode_to_arrow, open_encoded
 from prunedbpe.errors import CorpusError, SettingsError
 
 DOCUMENTS = ["the cat sat", "中文 on the mat", "that hat", "a", "the the the the"]
