@@ -4,10 +4,10 @@ from prunedbpe.encoded.columns import encode_column, encode_to_arrow
 from prunedbpe.encoded.encoding import (
     EncodingOptions,
     encode_corpus,
-    encode_files,
     encoded_batches,
     tokenizer_digest,
 )
+from prunedbpe.encoded.per_file import encode_files
 from prunedbpe.encoded.reader import EncodedDocuments, open_encoded, read_documents
 from prunedbpe.encoded.writer import FILE_FORMATS, EncodedReport, FileFormat
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -33,10 +34,11 @@ from prunedbpe.tokenizer import TokenIds
 from prunedbpe.types import AnyArray, Int64Array, Settings
 
 _NPY_MAGIC, _PARQUET_MAGIC, _ARROW_MAGIC = b"\x93NUMPY", b"PAR1", b"ARROW1"
+_LOG = logging.getLogger("prunedbpe")
 _AGAIN = "encode the corpus again"
 
 
-class EncodedDocuments:
+class EncodedDocuments(Sequence[AnyArray]):
     """A sequence of documents, each an array of ids.
 
     Attributes:
@@ -51,7 +53,7 @@ class EncodedDocuments:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, index: int) -> AnyArray:
+    def __getitem__(self, index: int) -> AnyArray:  # type: ignore[override]  # no slices
         if not -len(self) <= index < len(self):
             raise IndexError(f"document {index} of {len(self)}")
         index %= len(self)
@@ -76,11 +78,12 @@ def open_encoded(path: str | Path) -> EncodedDocuments:
     metadata = read_json(metadata_path)
     with naming(metadata_path):
         _check_version(metadata)
-        layout, tokens, documents = metadata["layout"], metadata["tokens"], metadata["documents"]
-        if layout not in FLAT_FORMATS or metadata["dtype"] not in ("uint16", "uint32"):
-            raise ValueError(f"layout {layout!r}, dtype {metadata['dtype']!r}")
-        dtype = np.dtype(metadata["dtype"]).newbyteorder("<")
-        start = NPY_HEADER_BYTES if layout == "npy" else 0
+        tokens, documents = metadata["tokens"], metadata["documents"]
+        format_, type_name = metadata["settings"]["format"], metadata["settings"]["dtype"]
+        if format_ not in FLAT_FORMATS or type_name not in ("uint16", "uint32"):
+            raise ValueError(f"format {format_!r}, dtype {type_name!r}")
+        dtype = np.dtype(type_name).newbyteorder("<")
+        start = NPY_HEADER_BYTES if format_ == "npy" else 0
         size = start + tokens * dtype.itemsize
         expected = {path: metadata["ids"], offsets_path: metadata["offsets"]}
     for file, recorded in expected.items():
@@ -132,9 +135,7 @@ def read_documents(
         yield from _read_stream(stream, str(path), column)
 
 
-def _read_stream(
-    stream: BinaryIO, name: str, column: str | None
-) -> Iterator[tuple[str, TokenIds]]:
+def _read_stream(stream: BinaryIO, name: str, column: str | None) -> Iterator[tuple[str, TokenIds]]:
     can_rewind = stream.seekable() and stream.tell() == 0
     line = stream.readline()
     if line.startswith(_NPY_MAGIC):
@@ -154,9 +155,7 @@ def _read_stream(
             number += 1
 
 
-def _numbered(
-    place: str, documents: Iterable[AnyArray] | EncodedDocuments
-) -> Iterator[tuple[str, AnyArray]]:
+def _numbered(place: str, documents: Iterable[AnyArray]) -> Iterator[tuple[str, AnyArray]]:
     for number, ids in enumerate(documents, 1):
         yield f"{place} {number}", ids
 
@@ -168,8 +167,11 @@ def _read_npy(data: bytes, name: str) -> EncodedDocuments:
         ids = np.load(stream, allow_pickle=False)
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
             raise ValueError(f"{ids.ndim} dimensions of {ids.dtype}")
-        is_alone = stream.tell() == len(data)
-        offsets = np.array([0, len(ids)]) if is_alone else np.load(stream, allow_pickle=False)
+        if stream.tell() == len(data):
+            _LOG.warning("%s: an array without offsets; read as one document", name)
+            offsets = np.array([0, len(ids)])
+        else:
+            offsets = np.load(stream, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         raise FormatError(f"{name}: not an array of token ids: {error}", hint=_AGAIN) from error
     _check_offsets(offsets, len(ids), name)
@@ -205,9 +207,7 @@ def _check_version(metadata: Any) -> None:
         )
 
 
-def _read_table(
-    body: BinaryIO, name: str, column: str | None, is_parquet: bool
-) -> Iterator[AnyArray]:
+def _read_table(body: Any, name: str, column: str | None, is_parquet: bool) -> Iterator[AnyArray]:
     with naming(name):  # the errors of Arrow are ValueErrors
         table: Any = pq.ParquetFile(body) if is_parquet else pa.ipc.open_file(body)
         schema: pa.Schema = table.schema_arrow if is_parquet else table.schema
@@ -255,6 +255,7 @@ def _parse_line(line: bytes, place: str, column: str) -> list[int]:
     except (ValueError, KeyError) as error:
         raise FormatError(
             f"{place}: not token ids",
-            hint=f'a line is {{"{column}": [...]}}, a JSON list or plain ids; decode bin files by name',
+            hint=f'a line is {{"{column}": [...]}}, a JSON list or plain ids; '
+            "decode bin files by name",
         ) from error
     return ids

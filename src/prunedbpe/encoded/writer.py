@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -90,19 +90,19 @@ class Writer:
 
 
 @contextmanager
-def open_writer(output: Path | BinaryIO, dtype: str, settings: Settings) -> Iterator[Writer]:
+def open_writer(output: Path | BinaryIO, settings: Settings) -> Iterator[Writer]:
     """Open a writer for a file, which appears only when complete, or for a stream.
 
     Args:
         output: The file, or a stream for a format of :data:`STREAM_FORMATS`.
-        dtype: Type of an id in the flat formats: ``uint16`` or ``uint32``.
-        settings: What decided the ids; ``format`` and ``column`` decide how they are written. Kept
-            in the file's metadata where the format has any.
+        settings: What decides the ids; ``format``, ``column`` and ``dtype`` (of an id in the flat
+            formats) decide how they are written. Kept in the metadata of the formats that have any.
     """
-    metadata = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "settings": settings}
+    writer: Writer
+    metadata: Settings = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "settings": settings}
     format_, column = settings["format"], settings["column"]
     if not isinstance(output, Path):
-        writer = _stream_writer(output, format_, column, dtype)
+        writer = _stream_writer(output, settings)
         yield writer
         writer.finish()
         output.flush()
@@ -111,9 +111,9 @@ def open_writer(output: Path | BinaryIO, dtype: str, settings: Settings) -> Iter
         # metadata come last and the old ones go first: a crash in between leaves no metadata.
         offsets, described = side_files(output)
         with atomic_writes(offsets, output, described) as files:
-            flat = _FlatWriter(*files, dtype, {**metadata, "layout": format_, "dtype": dtype})
-            yield flat
-            flat.finish()
+            writer = _FlatWriter(files, metadata)
+            yield writer
+            writer.finish()
     else:
         with atomic_write(output) as file:
             if format_ in STREAM_FORMATS:
@@ -181,15 +181,16 @@ def id_lists(ids: UInt32Array, offsets: Int64Array) -> pa.LargeListArray[Any]:
     return cast("pa.LargeListArray[Any]", from_arrays(pa.array(offsets), pa.array(ids)))
 
 
-def _stream_writer(file: BinaryIO, format_: FileFormat, column: str, dtype: str) -> Writer:
+def _stream_writer(file: BinaryIO, settings: Settings) -> Writer:
+    format_ = settings["format"]
     if format_ not in STREAM_FORMATS:
         raise SettingsError(
             f"format {format_} cannot be written to standard output",
             hint=f"give a file with --output, or use {', '.join(STREAM_FORMATS)}",
         )
     if format_ == "npy":
-        return _NpyStreamWriter(file, dtype)
-    return _LineWriter(file, format_, column)
+        return _NpyStreamWriter(file, settings["dtype"])
+    return _LineWriter(file, format_, settings["column"])
 
 
 class _LineWriter(Writer):
@@ -210,18 +211,16 @@ class _LineWriter(Writer):
 
 
 class _FlatWriter(Writer):
-    def __init__(
-        self, offsets: BinaryIO, ids: BinaryIO, described: BinaryIO, dtype: str, metadata: Settings
-    ) -> None:
+    def __init__(self, files: Sequence[BinaryIO], metadata: Settings) -> None:
         super().__init__()
-        self._offsets_file, self._file, self._metadata_file = offsets, ids, described
-        self._dtype = np.dtype(dtype).newbyteorder("<")
+        self._offsets_file, self._file, self._metadata_file = files
         self._metadata = metadata
+        self._dtype = np.dtype(metadata["settings"]["dtype"]).newbyteorder("<")
         self._offsets: list[Int64Array] = [np.zeros(1, np.int64)]
         self._write_header(0)
 
     def _write_header(self, length: int) -> None:
-        if self._metadata["layout"] == "npy":
+        if self._metadata["settings"]["format"] == "npy":
             self._file.seek(0)
             self._file.write(npy_header(self._dtype, length))
 
