@@ -28,7 +28,7 @@ from prunedbpe.encoded.writer import (
     output_files,
 )
 from prunedbpe.errors import SettingsError
-from prunedbpe.tokenizer import AllowedSpecial, Segmentation, Tokenizer
+from prunedbpe.tokenizer import Segmentation, SpecialSet, Tokenizer
 from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.types import Int64Array, Settings, UInt32Array
 
@@ -51,7 +51,7 @@ class EncodingOptions:
     format: FileFormat
     column: str = "ids"
     append_token: str | None = None
-    allowed_special: AllowedSpecial = ()
+    allowed_special: SpecialSet = ()
     segmentation: Segmentation = "rank"
     normalization: Literal["NFC"] | None = None
 

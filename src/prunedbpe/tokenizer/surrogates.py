@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
-from prunedbpe.errors import PrunedBPEError, SettingsError
+from prunedbpe.errors import PrunedBPEError
 
 Surrogates = Literal["strict", "replace"]
 Encoded = TypeVar("Encoded")
-
-
-def check_surrogates(surrogates: str) -> None:
-    """Refuse an unknown way to treat surrogates."""
-    if surrogates not in get_args(Surrogates):
-        raise SettingsError(f"surrogates={surrogates!r}", hint="use 'strict' or 'replace'")
 
 
 def with_repair(
@@ -31,7 +25,7 @@ def repair(text: str, surrogates: Surrogates) -> str:
     r"""Join surrogate pairs; replace lone surrogates by U+FFFD, or refuse them.
 
     >>> repair("a\ud800b", "replace")
-    'a\ufffdb'
+    'a�b'
     """
     if surrogates == "replace":
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
