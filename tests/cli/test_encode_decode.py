@@ -37,7 +37,7 @@ def test_the_fewest_tokens(cli, trained, tok, corpus, tmp_path, per_file):
     written = tmp_path / "ids" / "00000.jsonl" if per_file else tmp_path / "ids"
     lines = (corpus / "a.txt").read_text().splitlines()
     lengths = []
-    # With --per-file the second run finds the first one's file, which is not what it is asked for.
+    # With --per-file the second run must not keep the ids of the first.
     for segmentation in ("rank", "shortest"):
         cli(*words, "--segmentation", segmentation)
         ids = [json.loads(line)["ids"] for line in written.read_text().splitlines()]
