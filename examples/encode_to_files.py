@@ -8,8 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import prunedbpe
-from prunedbpe.encoded.columns import encode_to_arrow
-from prunedbpe.encoded.encoded_files import encode_corpus, open_encoded
+from prunedbpe.encoded import encode_corpus, encode_to_arrow, open_encoded
 
 
 def main() -> None:
@@ -19,7 +18,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "ids.bin")
         report = encode_corpus(tok, package, path, append_token="<_EOS_>")
-        documents = open_encoded(path)  # nothing is read before it is used
+        documents = open_encoded(path)  # memory-mapped
         print(report)
         print(documents.ids.dtype, tok.decode(documents[0])[:60])
 

@@ -7,7 +7,7 @@ import pytest
 
 import prunedbpe
 from prunedbpe import Tokenizer
-from prunedbpe.encoded.encoded_files import open_encoded
+from prunedbpe.encoded import open_encoded
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +82,3 @@ def test_one_file_for_each_input(cli, trained, corpus, tmp_path):
     before = [file.stat().st_mtime_ns for file in files]
     cli("encode", trained / "tok", corpus, *words)
     assert [file.stat().st_mtime_ns for file in files] == before
-
-
-def test_formats_that_need_a_file(cli, trained):
-    ended = cli("encode", trained / "tok", "--format", "parquet", stdin=b"a\n", code=1)
-    assert "standard output" in ended.err

@@ -5,15 +5,14 @@ Row ``i`` has ``ids[offsets[i]:offsets[i + 1]]``; a row without a value has no i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from prunedbpe.encoded.encoded_files import id_lists
+import pyarrow as pa
+
+from prunedbpe.encoded.writer import id_lists
 from prunedbpe.errors import SettingsError
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import Int64Array, UInt32Array
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def encode_column(
@@ -22,7 +21,7 @@ def encode_column(
     """Encode a column of text.
 
     Args:
-        tokenizer: What encodes.
+        tokenizer: Encodes the text.
         column: An Arrow array or chunked array, a pandas or polars series, a NumPy array, a list.
         threads: One per core by default.
         **options: Those of :meth:`~prunedbpe.tokenizer.Tokenizer.encode_batch_to_numpy`.
@@ -33,14 +32,13 @@ def encode_column(
     >>> ids.tolist(), offsets.tolist()
     ([256, 256, 32, 99], [0, 1, 1, 4])
     """
-    texts = _texts(column)
-    return tokenizer.encode_batch_to_numpy(texts, threads=threads, **options)
+    return tokenizer.encode_batch_to_numpy(_texts(column), threads=threads, **options)
 
 
 def encode_to_arrow(
     tokenizer: Tokenizer, column: Any, *, threads: int | None = None, **options: Any
 ) -> pa.LargeListArray[Any]:
-    """As :func:`encode_column`, as an Arrow array of lists: a column for a table."""
+    """Encode a column of text into an Arrow array of lists, ready to be a column of a table."""
     return id_lists(*encode_column(tokenizer, column, threads=threads, **options))
 
 

@@ -1,0 +1,152 @@
+"""Encode each file of a corpus into a file of its own, in runs that can be resumed.
+
+The ledger ``encoded.json`` records input, settings and fingerprint of every output.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from prunedbpe._support.atomic_files import read_json, write_json
+from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe.corpus import Corpus
+from prunedbpe.encoded.encoding import EncodingOptions, encode_into, refuse_own_input
+from prunedbpe.encoded.reader import open_encoded
+from prunedbpe.encoded.writer import (
+    FLAT_FORMATS,
+    EncodedReport,
+    FileFormat,
+    fingerprint,
+    output_files,
+)
+from prunedbpe.errors import FormatError, SettingsError
+from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.types import Settings
+
+LEDGER = "encoded.json"
+_LEDGER_FORMAT = "prunedbpe encoded files"
+_LEDGER_VERSION = 1
+_SECONDS_BETWEEN_LEDGERS = 5.0
+
+
+def encode_files(
+    tokenizer: Tokenizer,
+    corpus: Corpus,
+    folder: str | Path,
+    format: FileFormat,
+    *,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+    **options: Any,
+) -> EncodedReport:
+    """Encode every file of a corpus into a file of its own, and skip those already done.
+
+    Outputs are numbered in corpus order: ``00000.npy``, ``00001.npy``. The ledger ``encoded.json``
+    records the input and the settings of each, so an interrupted run can be resumed. A file is
+    encoded again if its input, any setting or the tokenizer changed, or if its output is damaged.
+
+    Args:
+        tokenizer: Encodes the text.
+        corpus: Files; not an iterable, standard input or a shard.
+        folder: Where the outputs go.
+        format: One of :data:`~prunedbpe.encoded.writer.FILE_FORMATS`.
+        threads: One per core by default; the result does not depend on it.
+        progress: Progress reporter; silent by default.
+        **options: The other fields of :class:`EncodingOptions`.
+
+    Raises:
+        SettingsError: An option is wrong, or an output file is an input of the corpus.
+    """
+    folder = Path(folder)
+    chosen = EncodingOptions(format, **options)
+    chosen.check(tokenizer)
+    inputs = corpus.fingerprint()
+    if corpus.shard is not None or any(entry["bytes"] is None for entry in inputs):
+        raise SettingsError(
+            "only a whole corpus of files can be encoded file by file",
+            hint="encode a shard, standard input or an iterable into one file",
+        )
+    outputs = [folder / f"{number:05d}.{format}" for number in range(len(inputs))]
+    written = [path for output in outputs for path in output_files(output, format)]
+    refuse_own_input(corpus, [folder / LEDGER, *written])
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = chosen.describe(tokenizer, corpus)
+    done = _read_ledger(folder)
+    saved = time.monotonic()
+    total = EncodedReport()
+    with progress.task("Encoding", total=corpus.size, unit="bytes") as task:
+        try:
+            for entry, output in zip(inputs, outputs, strict=True):
+                origin = {**entry, "mtime_ns": Path(entry["path"]).stat().st_mtime_ns}
+                expected = {"input": origin, "settings": settings}
+                known = done.get(output.name)
+                if known is not None and _is_done(output, chosen, known, expected):
+                    report = EncodedReport(*(known[key] for key in asdict(total)))
+                    task.advance(entry["bytes"])
+                else:
+                    done.pop(output.name, None)
+                    part = Corpus(entry["path"], **asdict(corpus.options))
+                    report = encode_into(tokenizer, part, output, chosen, settings, threads, task)
+                    done[output.name] = {
+                        **expected, "output": fingerprint(output), **asdict(report)
+                    }  # fmt: skip
+                total += report
+                # Not after every file: the ledger of many small files is longer than each.
+                if time.monotonic() - saved > _SECONDS_BETWEEN_LEDGERS:
+                    _write_ledger(folder, done)
+                    saved = time.monotonic()
+            _remove_others(folder, chosen, done, {output.name for output in outputs})
+        finally:
+            _write_ledger(folder, done)
+    return total
+
+
+def _read_ledger(folder: Path) -> dict[str, Any]:
+    path = folder / LEDGER
+    if not path.exists():
+        return {}
+    ledger = read_json(path)
+    if (
+        not isinstance(ledger, dict)
+        or ledger.get("format") != _LEDGER_FORMAT
+        or ledger.get("version") != _LEDGER_VERSION
+        or not isinstance(ledger.get("files"), dict)
+    ):
+        raise FormatError(
+            f"{path}: not a ledger of encoded files, or of another version",
+            hint="remove it to encode every file again",
+        )
+    return dict(ledger["files"])
+
+
+def _write_ledger(folder: Path, files: dict[str, Any]) -> None:
+    ledger = {"format": _LEDGER_FORMAT, "version": _LEDGER_VERSION, "files": files}
+    write_json(folder / LEDGER, ledger)
+
+
+def _is_done(output: Path, chosen: EncodingOptions, known: Settings, expected: Settings) -> bool:
+    """Whether an output is what would be written again, and is intact."""
+    if any(known.get(key) != value for key, value in expected.items()) or not output.is_file():
+        return False
+    if known.get("output") != fingerprint(output):
+        return False
+    if chosen.format in FLAT_FORMATS:
+        try:
+            open_encoded(output)
+        except FormatError:
+            return False
+    return True
+
+
+def _remove_others(
+    folder: Path, chosen: EncodingOptions, done: dict[str, Any], current: set[str]
+) -> None:
+    """Remove outputs of this format whose inputs are no longer in the corpus."""
+    for name in list(done):
+        if name not in current and name.endswith(f".{chosen.format}"):
+            for path in output_files(folder / name, chosen.format):
+                path.unlink(missing_ok=True)
+            del done[name]
