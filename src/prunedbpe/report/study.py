@@ -70,6 +70,9 @@ class StudyPlan:
     spot_check: bool = True
 
     def __post_init__(self) -> None:
+        for name in self.corpora:
+            if "+" in name or "/" in name:
+                raise SettingsError(f"a corpus cannot be named {name!r}", hint="leave out + and /")
         if len(self.corpora) != 2:
             raise SettingsError(
                 f"the study compares two corpora, {len(self.corpora)} given",
