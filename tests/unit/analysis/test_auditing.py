@@ -10,8 +10,7 @@ from cli_helpers import make_text
 
 import prunedbpe
 from prunedbpe.analysis.auditing import audit, reallocate_slots
-from prunedbpe.exchange.importing import ImportedTokenizer
-from prunedbpe.exchange.recovered_merges import merges_of_ranks
+from prunedbpe.exchange.recovered_merges import imported_tokenizer, merges_of_ranks
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
 
@@ -29,12 +28,13 @@ def tok(request):
     priority[b" zzz"] = len(priority)
     priority[b" und"] = len(priority)
     ranks |= {b" zzz": 410, b" und": 411}
-    return ImportedTokenizer.from_merges(
+    return imported_tokenizer(
         merges_of_ranks(priority),
         ranks,
         {"<end>": 0},
         ForeignCut(Pretokenizer("gpt2")),
         whole_chunks=True,
+        origin={},
     )
 
 
