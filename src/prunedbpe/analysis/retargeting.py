@@ -123,15 +123,15 @@ def id_map(base: Tokenizer, retargeted: Tokenizer) -> IdMap:
         rank = retargeted.rank(token_id)
         if rank is None:
             text = retargeted.token_bytes(token_id).decode()
-            same = base.special_tokens.get(text)
-            expansion = base.encode(text) if same is None else [same]
+            # One base id may spell the text without being this special token: that is a new one.
+            is_kept = text in base.special_tokens
+            expansion = [int(base.special_tokens[text])] if is_kept else base.encode(text)
         else:
-            ranks = expand_into(rank, retargeted.vocabulary, base.vocabulary)
-            same = None if len(ranks) > 1 else int(base_ids[ranks[0]])
-            expansion = base_ids[ranks].tolist()
-        if same is None:
+            expansion = base_ids[expand_into(rank, retargeted.vocabulary, base.vocabulary)].tolist()
+            is_kept = len(expansion) == 1
+        if is_kept:
+            kept[token_id] = expansion[0]
+        else:
             new[token_id] = expansion
-        else:
-            kept[token_id] = same
     used = set(kept.values())
     return IdMap(kept, new, [i for i in range(base.vocab_size) if i not in used])
