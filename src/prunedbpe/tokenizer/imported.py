@@ -19,13 +19,14 @@ import numpy as np
 from prunedbpe._support.atomic_files import json_bytes, write_together
 from prunedbpe.errors import FormatError, PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
+from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodeOptions, EncodePlan
 from prunedbpe.tokenizer.folder import (
     FORMAT_VERSION,
     IMPORTED_FORMAT,
     SETTINGS_FILE,
     read_settings,
 )
-from prunedbpe.tokenizer.tokenizer import SEED_MASK, EncodeOptions, TokenIds, Tokenizer, _Plan
+from prunedbpe.tokenizer.tokenizer import TokenIds, Tokenizer
 from prunedbpe.types import ByteArray, Int64Array, Settings, UInt32Array
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
@@ -63,7 +64,7 @@ class ImportedTokenizer(Tokenizer):
 
     # Encoding
 
-    def _plan(self, options: EncodeOptions) -> _Plan:
+    def _plan(self, options: EncodeOptions) -> EncodePlan:
         if options.get("segmentation", "rank") != "rank":
             raise SettingsError(
                 "an imported tokenizer encodes as the original does, by rank",
@@ -79,7 +80,7 @@ class ImportedTokenizer(Tokenizer):
     def _normalize(self, text: str) -> str:
         return self.cut.normalized(text)
 
-    def _encode_ordinary(self, text: str, plan: _Plan, seed: int) -> UInt32Array:
+    def _encode_ordinary(self, text: str, plan: EncodePlan, seed: int) -> UInt32Array:
         if self._cuts_natively(text):
             return super()._encode_ordinary(text, plan, seed)
         text = self._normalize(text)

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
-from prunedbpe.errors import PrunedBPEError, SettingsError
+from prunedbpe.errors import PrunedBPEError
 
 Surrogates = Literal["strict", "replace"]
 Encoded = TypeVar("Encoded")
-
-
-def check_surrogates(surrogates: str) -> None:
-    """Refuse an unknown way to treat surrogates."""
-    if surrogates not in get_args(Surrogates):
-        raise SettingsError(f"surrogates={surrogates!r}", hint="use 'strict' or 'replace'")
 
 
 def with_repair(

@@ -11,11 +11,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from prunedbpe.errors import PrunedBPEError, SettingsError
+from prunedbpe.tokenizer.encode_options import EncodeOptions
 from prunedbpe.tokenizer.special_tokens import SpecialSet
 from prunedbpe.types import TokenId, UInt32Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 END_OF_TEXT_TOKENS = ("<|endoftext|>", "<|end_of_text|>", "<_EOS_>", "</s>", "<eos>")
 """Usual names of the token that ends a text, the likeliest first."""
@@ -25,16 +29,16 @@ class TiktokenMethods(ABC):
     """What tiktoken's ``Encoding`` offers beyond the tokenizer's own methods."""
 
     @abstractmethod
-    def encode(self, text: str, **options: Any) -> list[int]:
+    def encode(self, text: str, **options: Unpack[EncodeOptions]) -> list[int]:
         """Encode a text as visible token ids."""
 
     @abstractmethod
-    def encode_to_numpy(self, text: str, **options: Any) -> UInt32Array:
+    def encode_to_numpy(self, text: str, **options: Unpack[EncodeOptions]) -> UInt32Array:
         """Encode a text as an array of visible token ids."""
 
     @abstractmethod
     def encode_batch(
-        self, texts: Iterable[str], *, threads: int | None = None, **options: Any
+        self, texts: Iterable[str], *, threads: int | None = None, **options: Unpack[EncodeOptions]
     ) -> list[list[int]]:
         """Encode many texts."""
 

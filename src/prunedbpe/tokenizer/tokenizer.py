@@ -7,11 +7,10 @@ tokens into visible ones. Text that looks like a special token is ordinary text 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from prunedbpe import _core
 from prunedbpe._support.threads import thread_count
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
+from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodeOptions, EncodePlan
 from prunedbpe.tokenizer.folder import (
     IMPORTED_FORMAT,
     read_settings,
@@ -26,14 +26,9 @@ from prunedbpe.tokenizer.folder import (
     write_tokenizer,
 )
 from prunedbpe.tokenizer.shortest import ShortestSegmenter
-from prunedbpe.tokenizer.special_tokens import (
-    SpecialSet,
-    check_allowed,
-    refuse_special_text,
-    special_pattern,
-)
+from prunedbpe.tokenizer.special_tokens import check_allowed, refuse_special_text, special_pattern
 from prunedbpe.tokenizer.streaming import StreamingDecoder
-from prunedbpe.tokenizer.surrogates import Surrogates, check_surrogates, with_repair
+from prunedbpe.tokenizer.surrogates import with_repair
 from prunedbpe.tokenizer.tiktoken_names import TiktokenMethods
 from prunedbpe.types import (
     AnyArray,
@@ -49,45 +44,7 @@ from prunedbpe.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Segmentation = Literal["rank", "shortest"]
-AllowedSpecial = SpecialSet
 TokenIds = Sequence[int] | UInt32Array
-
-SEED_MASK = 0xFFFFFFFFFFFFFFFF
-
-
-class EncodeOptions(TypedDict, total=False):
-    """Keyword arguments of all encoding methods; see :meth:`Tokenizer.encode`."""
-
-    allowed_special: SpecialSet
-    disallowed_special: SpecialSet
-    surrogates: Surrogates
-    dropout: float
-    seed: int
-    segmentation: Segmentation
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Encoding options, checked once for a whole batch."""
-
-    allowed_special: SpecialSet = ()
-    disallowed_special: SpecialSet = ()
-    surrogates: Surrogates = "strict"
-    dropout: float = 0.0
-    seed: int = 0
-    segmentation: Segmentation = "rank"
-
-    def __post_init__(self) -> None:
-        check_surrogates(self.surrogates)
-        if not 0.0 <= self.dropout <= 1.0:
-            raise SettingsError(f"dropout is {self.dropout}", hint="use a probability, 0 to 1")
-        if self.segmentation not in get_args(Segmentation):
-            raise SettingsError(
-                f"segmentation={self.segmentation!r}", hint="use 'rank' or 'shortest'"
-            )
-        if self.segmentation == "shortest" and self.dropout:
-            raise SettingsError("the shortest segmentation has no merges to drop")
 
 
 class Tokenizer(TiktokenMethods):
@@ -244,8 +201,7 @@ class Tokenizer(TiktokenMethods):
             Flat ids and offsets, as :meth:`encode_batch_to_numpy`.
         """
         plan = self._plan(options)
-        is_ordinary = not (plan.allowed_special or plan.disallowed_special or plan.dropout)
-        if is_ordinary and self._is_native:
+        if plan.is_ordinary and self._is_native:
             by_rank = plan.segmentation == "rank"
             encoder = self._encoder if by_rank else self._shortest.native
             return encoder.encode_documents(data, spans, thread_count(threads))
@@ -288,17 +244,17 @@ class Tokenizer(TiktokenMethods):
             begins, ends = character[begins], character[ends - 1] + 1
         return ids.tolist(), list(zip(begins.tolist(), ends.tolist(), strict=True))
 
-    def _plan(self, options: EncodeOptions) -> _Plan:
-        return _Plan(**options)
+    def _plan(self, options: EncodeOptions) -> EncodePlan:
+        return EncodePlan(**options)
 
-    def _refuse_special(self, texts: list[str], plan: _Plan) -> None:
+    def _refuse_special(self, texts: list[str], plan: EncodePlan) -> None:
         if plan.disallowed_special:
             for text in texts:
                 refuse_special_text(
                     text, self.special_tokens, plan.allowed_special, plan.disallowed_special
                 )
 
-    def _takes_batch(self, texts: list[str], plan: _Plan) -> bool:
+    def _takes_batch(self, texts: list[str], plan: EncodePlan) -> bool:
         """Whether the native encoder may take all these texts at once."""
         return not plan.allowed_special and all(map(self._cuts_natively, texts))
 
@@ -306,9 +262,9 @@ class Tokenizer(TiktokenMethods):
         """Whether the native encoder may cut this text by itself."""
         return self._is_native
 
-    def _encode(self, text: str, plan: _Plan, index: int) -> UInt32Array:
+    def _encode(self, text: str, plan: EncodePlan, index: int) -> UInt32Array:
         """Encode text ``index`` of a batch, special tokens included."""
-        specials = ()
+        specials: tuple[str, ...] = ()
         if plan.allowed_special:
             specials = check_allowed(plan.allowed_special, self.vocabulary.special_tokens)
         if not specials:
@@ -323,7 +279,7 @@ class Tokenizer(TiktokenMethods):
                 parts.append(self._encode_ordinary(part, plan, plan.seed + index + i))
         return np.concatenate([np.zeros(0, np.uint32), *parts])
 
-    def _encode_ordinary(self, text: str, plan: _Plan, seed: int) -> UInt32Array:
+    def _encode_ordinary(self, text: str, plan: EncodePlan, seed: int) -> UInt32Array:
         if plan.segmentation == "shortest":
             return self._shortest.encode(text)
         if self._cuts_natively(text):
