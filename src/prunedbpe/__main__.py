@@ -1,4 +1,4 @@
-"""``python -m prunedbpe``: the command line, for whoever has no script on the path."""
+"""``python -m prunedbpe``: the command line."""
 
 from prunedbpe.cli.main import main
 

@@ -211,6 +211,21 @@ class Decision:
         """How many merges the tokenizer keeps."""
         return len(self.hidden) - BYTE_COUNT
 
+    @classmethod
+    def of(cls, merges: MergeTable, hidden: BoolArray, required: int, choice: Settings) -> Decision:
+        """Record a choice of hidden tokens with its figures on the training corpus."""
+        exposures = exposure(merges.pairs, merges.applied, len(hidden) - BYTE_COUNT)
+        visible_learned = exposures[BYTE_COUNT:][~hidden[BYTE_COUNT:]]
+        training: Settings = {
+            **choice,
+            "boundary_frequency": int(merges.frequencies[required - 1]) if required else 0,
+            "least_visible_exposure": int(visible_learned.min()) if required else 0,
+            "corpus": merges.corpus.as_settings(),
+            "encoded_length": encoded_length(merges.pairs, merges.applied, hidden, exposures),
+            "standard_encoded_length": total_tokens(merges.applied, required),
+        }
+        return cls(merges, hidden, training)
+
     def tokenizer(self, special_tokens: tuple[str, ...]) -> Tokenizer:
         """Build the tokenizer: token ids for visible tokens, internal ones as merge nodes."""
         pairs = self.merges.pairs[: self.retained].copy()
@@ -229,7 +244,7 @@ def decide(candidates: Candidates, required: int, policy: VisibilityPolicy) -> D
     Raises:
         InsufficientCandidatesError: Too few tokens qualify.
     """
-    decided: Settings = {"threshold": policy.name}
+    decided: Settings = {"threshold": policy.name, "max_train_vocab": policy.max_train_vocab}
     if isinstance(policy.threshold, Threshold):
         found = reallocate(candidates, required, policy.threshold, policy.max_train_vocab)
         merges, hidden = found.merges, found.hidden(required)
@@ -239,18 +254,7 @@ def decide(candidates: Candidates, required: int, policy: VisibilityPolicy) -> D
         choice = choose_visibility(candidates, required, policy)
         merges, hidden = candidates.reach(choice.merge_count), choice.hidden
         decided["auto"] = choice.report
-    exposures = exposure(merges.pairs, merges.applied, len(hidden) - BYTE_COUNT)
-    visible_learned = exposures[BYTE_COUNT:][~hidden[BYTE_COUNT:]]
-    training: Settings = {
-        **decided,
-        "boundary_frequency": int(merges.frequencies[required - 1]) if required else 0,
-        "least_visible_exposure": int(visible_learned.min()) if required else 0,
-        "max_train_vocab": policy.max_train_vocab,
-        "corpus": merges.corpus.as_settings(),
-        "encoded_length": encoded_length(merges.pairs, merges.applied, hidden, exposures),
-        "standard_encoded_length": total_tokens(merges.applied, required),
-    }
-    return Decision(merges, hidden, training)
+    return Decision.of(merges, hidden, required, decided)
 
 
 def _count(

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from cli_helpers import make_text
 
-from prunedbpe.cli.exits import run
-from prunedbpe.cli.main import app
+from prunedbpe.cli.main import run
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def cli(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
     def call(*words: object, stdin: bytes = b"", code: int = 0) -> Ended:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         capfdbinary.readouterr()
-        ended_with = run(typer.main.get_command(app), [str(word) for word in words])
+        ended_with = run([str(word) for word in words])
         out, err = capfdbinary.readouterr()
         ended = Ended(ended_with, out, err.decode())
         assert ended.code == code, ended
@@ -70,5 +68,5 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with ``tok``, a tokenizer, and ``run``, the run directory it comes from."""
     folder = tmp_path_factory.mktemp("trained")
     words = f"train {corpus} --vocab-size 500 -q -o {folder}/tok --run-dir {folder}/run"
-    assert run(typer.main.get_command(app), words.split()) == 0
+    assert run(words.split()) == 0
     return folder

@@ -26,7 +26,7 @@ def test_a_comparison_on_the_run(cli, trained, pruned):
     assert found == compare(*tokenizers, merges.applied).as_settings()
     out = cli(*words, "--limit", 2).out
     assert f"{found['length_before']:,} tokens -> {found['length_after']:,} tokens (-" in out
-    assert f"took the place: {len(found['shown'])}" in out
+    assert f"shown instead: {len(found['shown'])}" in out
     shown = cli(*words, "--limit", 0).out
     assert len(shown.splitlines()) > len(out.splitlines())
 
@@ -74,4 +74,4 @@ def test_visible_tokens_on_any_text_or_none(cli, pruned, corpus):
     ended = cli(*words)
     assert len(ended.out.splitlines()) == 4 and "give --run or --corpus" in ended.err
     assert "only one of" in cli(*words, "--internal", code=2).err
-    assert "it takes none" in cli(*words, "--id", 3, code=2).err
+    assert "leave out the single token" in cli(*words, "--id", 3, code=2).err

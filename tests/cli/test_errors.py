@@ -65,7 +65,7 @@ def test_wrong_usage(cli, words, named, tmp_path, monkeypatch):
         ("prune {c} --vocab-size 500 -o {x}/tok", "no run to continue"),
         ("audit {x}/none --corpus {a}", "hint: give a tokenizer, or its folder: tokenizer.json"),
         ("encode {x}/none {a}", "none: no such folder"),
-        ("encode {t} {a} --allow-special <none>", "'<none>' is no special token"),
+        ("encode {t} {a} --allow-special <none>", "'<none>' is not a special token"),
         ("decode {t} {x}/none", "none: No such file"),
         ("decode {t} {a}", "a.txt, line 1: not token ids"),
         ("inspect {t} --token qqq", "no token spells 'qqq'"),

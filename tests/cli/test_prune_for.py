@@ -35,7 +35,7 @@ def test_the_base_is_standard_bpe_by_default(cli, trained, corpus, merges, tmp_p
     "words, message",
     [
         (["--base", "tok"], "--base is given without --for"),
-        (["--for", "b.txt", "--max-train-vocab", 900], "out of the merges there are"),
+        (["--for", "b.txt", "--max-train-vocab", 900], "from the existing merges"),
         (["--for", "b.txt", "--vocab-size", 9000], "merges were learned"),
     ],
 )

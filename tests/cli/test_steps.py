@@ -104,14 +104,15 @@ def test_learning_ends_where_no_pair_occurs_twice(cli, tmp_path):
     (tmp_path / "a.txt").write_text("ab ab\n")
     cli("count", tmp_path / "a.txt", "-o", tmp_path / "c.parquet")
     words = ["learn", tmp_path / "c.parquet", "--merges", 99, "-o", tmp_path / "m.parquet"]
-    assert "holds 1 merges, and no pair is left" in cli(*words).err
+    assert "holds 1 merges; no further pair occurs twice" in cli(*words).err
     assert cli(*words, "--json").json["exhausted"]
 
 
 def test_too_few_merges_in_a_file(cli, steps, tmp_path):
     words = ["prune", steps / "merges.parquet", "-o", tmp_path / "tok", "--vocab-size"]
     ended = cli(*words, 2000, code=1)
-    assert "600 merges were learned; this vocabulary needs 1,740" in ended.err and "hint: learn more" in ended.err
+    assert "600 merges were learned; this vocabulary needs 1,740" in ended.err
+    assert "hint: learn more" in ended.err
 
 
 def test_a_run_directory_is_learned_on_only_as_far_as_needed(cli, corpus, tmp_path, monkeypatch):

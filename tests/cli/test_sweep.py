@@ -44,7 +44,7 @@ def test_csv(cli, trained, tmp_path):
     assert rows[1]["encoded_length"] == "" and "learned tokens have an exposure" in rows[1]["note"]
 
 
-def test_a_threshold_that_cannot_be_met_is_told(cli, trained):
+def test_a_threshold_that_cannot_be_met_is_reported(cli, trained):
     ended = cli("sweep", trained / "run", "--vocab-size", 500, "--threshold", "9999%")
     assert ended.out.splitlines()[1].split()[3] == "-"
     assert "500 at 9999%: " in ended.err
@@ -60,7 +60,7 @@ def test_pictures(cli, trained, tmp_path, kind, start):
 @pytest.mark.parametrize(
     "words, message",
     [
-        (["--corpus", "b.txt"], "has no name"),
+        (["--corpus", "b.txt"], "not of the form NAME=PATH"),
         (["--vocab-size", 90000], "merges were learned"),
         (["--threshold", "many"], "neither a ratio nor a count"),
     ],
@@ -74,7 +74,7 @@ def test_errors(cli, trained, words, message):
 
 def test_too_few_merges_to_advise(cli, trained):
     ended = cli("sweep", trained / "run", code=1)
-    assert "too few to tell where growth flattens" in ended.err
+    assert "too few to find where growth flattens" in ended.err
 
 
 def test_another_ending_than_png_or_svg(cli, trained, tmp_path):

@@ -1,4 +1,4 @@
-"""``train`` and its run directory: what it writes and tells, and going on after any stop."""
+"""``train`` and its run directory: what it writes and reports, and resuming after any stop."""
 
 import json
 import os
@@ -22,17 +22,17 @@ def test_the_command_is_the_function(cli, corpus, tmp_path):
     assert not ended.out
 
 
-def test_the_summary_tells_what_was_read_and_what_came_out(cli, corpus, tmp_path):
+def test_the_summary_reports_input_and_result(cli, corpus, tmp_path):
     ended = cli("train", corpus, "--vocab-size", 500, "-o", tmp_path / "tok")
-    told = dict(line.split("  ", 1) for line in ended.err.splitlines() if "  " in line)
+    summary = dict(line.split("  ", 1) for line in ended.err.splitlines() if "  " in line)
     training = Tokenizer.load(tmp_path / "tok").training
-    assert told["documents"].strip() == "1,200"
-    assert told["bytes"].strip() == f"{training['corpus']['bytes']:,}"
-    assert told["skipped documents"].strip() == f"1, first {corpus}/bad.txt, byte 3: not UTF-8"
-    assert told["min exposure"].strip() == f"{training['min_exposure']} (threshold 40%)"
-    assert f"{training['encoded_length']:,} tokens, -" in told["encoded length"]
+    assert summary["documents"].strip() == "1,200"
+    assert summary["bytes"].strip() == f"{training['corpus']['bytes']:,}"
+    assert summary["skipped documents"].strip() == f"1, first {corpus}/bad.txt, byte 3: not UTF-8"
+    assert summary["min exposure"].strip() == f"{training['min_exposure']} (threshold 40%)"
+    assert f"{training['encoded_length']:,} tokens, -" in summary["encoded length"]
     assert f"warning: {corpus}/bad.txt, byte 3: not UTF-8; 1 document" in ended.err
-    assert "boundary frequency" in told and "internal tokens" in told
+    assert "boundary frequency" in summary and "internal tokens" in summary
 
 
 def test_json_is_the_settings_file(cli, corpus, tmp_path):
@@ -117,14 +117,16 @@ def test_no_resume_starts_over(cli, corpus, tmp_path):
 
 
 def test_the_same_run_serves_other_sizes(cli, corpus, trained, tmp_path, monkeypatch):
-    monkeypatch.setattr(Learner, "__init__", lambda *_, **__: pytest.fail("learned again"))
+    monkeypatch.setattr(Learner, "_learn", lambda *_, **__: pytest.fail("learned again"))
     words = ["--vocab-size", 400, "--threshold", 0, "--run-dir", trained / "run"]
     cli("train", corpus, *words, "-o", tmp_path / "tok")
     assert Tokenizer.load(tmp_path / "tok").vocab_size == 400
 
 
 @pytest.mark.parametrize("with_run", [True, False])
-def test_ctrl_c_tells_how_to_go_on_and_loses_nothing(cli, corpus, tmp_path, monkeypatch, with_run):
+def test_ctrl_c_explains_how_to_resume_and_loses_nothing(
+    cli, corpus, tmp_path, monkeypatch, with_run
+):
     whole = Learner.reach
 
     def interrupted(self: Learner, merge_count: int) -> MergeTable:

@@ -1,26 +1,25 @@
-"""Tables of ours as Parquet: columns any program can read, settings in the schema's metadata."""
+"""Tables as Parquet: columns that any program can read, settings in the schema's metadata."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from prunedbpe._support.atomic_files import atomic_write
 from prunedbpe.errors import FormatError
 from prunedbpe.types import Settings
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _METADATA_KEY = b"prunedbpe"
+_DAMAGED = "the file is damaged: create it again"
 
 
 def write_table(path: Path, table: pa.Table, settings: Settings) -> None:
-    """Write a table and its settings, whole or not at all."""
-    import pyarrow.parquet as pq
-
+    """Write a table and its settings atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {_METADATA_KEY: json.dumps(settings).encode()}
     with atomic_write(path) as file:
@@ -39,20 +38,17 @@ def read_table(
 
     Args:
         path: The file.
-        columns: The names of the columns, and of their Arrow types.
-        format_name: The format it must be of.
-        version: The version it must be of.
+        columns: Column name -> Arrow type.
+        format_name: The required format.
+        version: The required version.
 
     Returns:
-        The table with these columns, of these types, and the settings.
+        The table with exactly these columns and types, and the settings.
 
     Raises:
-        FormatError: The file is missing, no Parquet, of another format, of a newer version, or
-            lacks a column.
+        FormatError: The file is missing or not Parquet, has another format or version, or lacks a
+            column.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if not path.is_file():
         raise FormatError(f"{path}: no such file")
     try:
@@ -60,8 +56,7 @@ def read_table(
         names = table.column_names
     except (pa.ArrowException, OSError, ValueError) as error:
         raise FormatError(
-            f"{path}: not a Parquet file that can be read: {error}",
-            hint="the file is damaged: make it anew",
+            f"{path}: not a Parquet file that can be read: {error}", hint=_DAMAGED
         ) from error
     settings = _settings_of(path, table)
     if settings.get("format") != format_name:
@@ -70,27 +65,25 @@ def read_table(
         )
     if settings.get("version") != version:
         raise FormatError(
-            f"{path}: version {settings.get('version')} of {format_name!r} is not known here",
-            hint="install the version of prunedbpe that wrote it, or make the file anew",
+            f"{path}: version {settings.get('version')} of {format_name!r} is unknown",
+            hint="install the version of prunedbpe that wrote it, or create the file again",
         )
     for column in columns:
         if column not in names:
-            raise FormatError(f"{path}: column {column!r} is missing, there are {names}")
+            raise FormatError(f"{path}: column {column!r} is missing; the file has {names}")
         if table[column].null_count:
             raise FormatError(f"{path}: column {column!r} holds nulls")
     return pa.table({name: _cast(path, table, name, columns[name]) for name in columns}), settings
 
 
 def _cast(path: Path, table: pa.Table, name: str, type_name: str) -> pa.ChunkedArray[Any]:
-    """A column as the type asked for; a value that does not fit it is an error."""
-    import pyarrow as pa
-
+    """Cast a column; a value that does not fit the type is an error."""
     try:
         return table[name].cast(type_name)
     except pa.ArrowException as error:
         raise FormatError(
-            f"{path}: column {name!r} is of type {table[name].type}, not {type_name}: {error}",
-            hint="the file is damaged: make it anew",
+            f"{path}: column {name!r} has type {table[name].type}, not {type_name}: {error}",
+            hint=_DAMAGED,
         ) from error
 
 
@@ -101,7 +94,7 @@ def _settings_of(path: Path, table: pa.Table) -> Settings:
         settings = None
     if not isinstance(settings, dict):
         raise FormatError(
-            f"{path}: a Parquet file, but not one of prunedbpe's",
-            hint="give a file that `prunedbpe count` or `prunedbpe learn` wrote",
+            f"{path}: a Parquet file that prunedbpe did not write",
+            hint="give the output of `prunedbpe count` or `prunedbpe learn`",
         )
     return cast("Settings", settings)

@@ -1,6 +1,6 @@
-"""Progress of long work: a bar on a terminal, JSON lines for programs, or silence.
+"""Progress reporting: a bar on a terminal, JSON lines for programs, or silence.
 
-A stage of the pipeline opens one task and advances it; it never knows who is watching::
+A stage opens one task and advances it::
 
     with progress.task("Counting", total=corpus.size, unit="bytes") as task:
         task.advance(len(batch.data))
@@ -17,17 +17,17 @@ from typing import Protocol, TextIO
 
 
 class Task(Protocol):
-    """One piece of work under way."""
+    """A running task."""
 
     def advance(self, amount: int) -> None:
-        """Report that ``amount`` more units are done."""
+        """Report ``amount`` more units as done."""
 
 
 class Progress(Protocol):
-    """Whoever watches the work."""
+    """A progress reporter."""
 
     def task(self, name: str, *, total: int | None, unit: str) -> AbstractContextManager[Task]:
-        """Open a task of ``total`` units (``None``: unknown); ``unit`` is ``bytes`` or a noun."""
+        """Open a task of ``total`` units, ``None`` if unknown; ``unit`` is ``bytes`` or a noun."""
 
 
 class _SilentTask:
@@ -36,11 +36,11 @@ class _SilentTask:
 
 
 class SilentProgress:
-    """Says nothing."""
+    """Reports nothing."""
 
     @contextmanager
     def task(self, name: str, *, total: int | None, unit: str) -> Iterator[Task]:
-        """Open a task nobody watches."""
+        """Open a task without output."""
         yield _SilentTask()
 
 
@@ -68,9 +68,9 @@ class _JsonTask:
 
 
 class JsonProgress:
-    """Writes one JSON object a line: at most one a second for each task, and one at its end.
+    """Writes JSON lines: at most one per second for each task, and one at its end.
 
-    ``finished`` is true in the last line of a task that came to its end, and in no other.
+    ``finished`` is true only in the last line of a task that succeeded.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -89,7 +89,7 @@ class JsonProgress:
 
 
 class BarProgress:
-    """A bar with amount, speed and time left, drawn by Rich on standard error."""
+    """Draws a bar with amount, speed and remaining time on standard error."""
 
     @contextmanager
     def task(self, name: str, *, total: int | None, unit: str) -> Iterator[Task]:
@@ -120,5 +120,5 @@ class BarProgress:
 
 
 def default_progress(*, quiet: bool = False) -> Progress:
-    """A bar where a person watches standard error, silence otherwise."""
+    """Return a bar if standard error is a terminal, silence otherwise."""
     return SILENT if quiet or not sys.stderr.isatty() else BarProgress()

@@ -1,1 +1,1 @@
-"""Analysis: what a tokenizer is worth on text, and what another choice of tokens would be."""
+"""Analysis: evaluate, sweep, audit, inspect, compare and retarget tokenizers."""

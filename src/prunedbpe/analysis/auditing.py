@@ -1,10 +1,9 @@
-"""Audit of a finished tokenizer on a user's own text: which tokens earn their slot there.
+"""Audit of a tokenizer on a text: which tokens earn their slot.
 
-In: any tokenizer, ours or imported, and text. Out: how often every token is emitted on that text,
-the tokens that never or hardly are (a model hardly trains their rows: the later "glitch" tokens),
-how many slots a threshold would free and what that costs, and what the freed slots are worth when
-merges learned further on this text take them. One pass over the text; the rest is the algebra of
-:mod:`prunedbpe.visibility.exposure`.
+In: any tokenizer, trained or imported, and text. Out: how often the text uses each token; unused
+and rare tokens, whose embeddings a model barely trains ("glitch" tokens); how many slots a
+threshold frees, and the cost; and the gain if merges learned on the text take these slots. One pass
+over the text; the rest is the algebra of :mod:`prunedbpe.visibility.exposure`.
 """
 
 from __future__ import annotations
@@ -31,31 +30,31 @@ from prunedbpe.visibility.policy import ThresholdLike
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 
 HARDLY = 10
-"""Tokens emitted fewer times than this are hardly seen, unless the user says otherwise."""
+"""By default, a token used fewer times than this is rare."""
 
 
 @dataclass(frozen=True)
 class TokenUse:
-    """One token that can be emitted, and how often it is."""
+    """A token and how often the text uses it."""
 
     token_id: int
     spelled: bytes
     uses: int
 
     def as_settings(self) -> Settings:
-        """The token as a JSON object; bytes that are no text are shown escaped."""
+        """Return the token as a JSON object; bytes that are not UTF-8 are escaped."""
         text = self.spelled.decode("utf-8", "backslashreplace")
         return {"id": self.token_id, "text": text, "uses": self.uses}
 
 
 @dataclass(frozen=True)
 class FreedSlots:
-    """What hiding every token below a number of uses would do.
+    """The effect of hiding every token below a number of uses.
 
     Attributes:
-        min_uses: Tokens used fewer times are hidden; they stay steps towards longer ones.
-        slots: How many that are.
-        tokens: Encoded length of the text afterwards, the slots left empty.
+        min_uses: Tokens used fewer times are hidden; they still build longer ones.
+        slots: Number of slots freed.
+        tokens: Encoded length of the text with these slots empty.
     """
 
     min_uses: int
@@ -65,13 +64,13 @@ class FreedSlots:
 
 @dataclass(frozen=True)
 class Reallocated:
-    """What the same number of slots is worth when other tokens may take them.
+    """The effect of giving the slots to tokens learned on the text.
 
     Attributes:
-        threshold: The rule that chose, ``auto`` or a number of uses.
+        threshold: The rule that chose: ``auto`` or a number of uses.
         tokens: Encoded length of the text with the new vocabulary.
-        kept: Tokens that keep a row of the model.
-        new: Tokens that need a new one.
+        kept: Tokens that keep their row of the embedding.
+        new: Tokens that need a new row.
         dropped: Rows no longer needed.
     """
 
@@ -84,15 +83,15 @@ class Reallocated:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What an audit found.
+    """The result of an audit.
 
     Attributes:
-        tokenizer: What was audited.
+        tokenizer: The audited tokenizer.
         text_bytes: Bytes of the text.
-        tokens: Tokens it encodes to.
-        uses: Every token but the special ones, in order of id.
-        hardly: Below this many uses a token is hardly seen.
-        freed: What thresholds would free.
+        tokens: Encoded length of the text.
+        uses: Every token but the special ones, by id.
+        hardly: A token used fewer times than this is rare.
+        freed: The effect of hiding rare tokens, by threshold.
     """
 
     tokenizer: Tokenizer
@@ -104,7 +103,7 @@ class Audit:
 
     @property
     def learned(self) -> list[TokenUse]:
-        """The tokens that pruning could take away: all but bytes and special tokens."""
+        """Tokens that pruning could hide: all but bytes and special tokens."""
         return [use for use in self.uses if len(use.spelled) > 1]
 
     @property
@@ -114,12 +113,12 @@ class Audit:
 
     @property
     def hardly_seen(self) -> list[TokenUse]:
-        """Learned tokens used, but fewer times than ``hardly``; the rarest first."""
+        """Rare learned tokens: used, but fewer times than ``hardly``; the rarest first."""
         rare = [use for use in self.learned if 0 < use.uses < self.hardly]
         return sorted(rare, key=lambda use: use.uses)
 
     def as_settings(self, examples: int = 20) -> Settings:
-        """The audit as a JSON object, with some tokens of each kind."""
+        """Return the audit as a JSON object, with some example tokens."""
         return {
             "vocab_size": self.tokenizer.vocab_size,
             "learned_tokens": len(self.learned),
@@ -136,7 +135,7 @@ class Audit:
         }
 
     def write_uses(self, path: str | Path) -> None:
-        """Write one JSON line for every token, in order of id."""
+        """Write one JSON line for every token, by id."""
         with atomic_write(path) as file:
             for use in self.uses:
                 file.write(json.dumps(use.as_settings(), ensure_ascii=False).encode() + b"\n")
@@ -154,13 +153,14 @@ def audit(
     """Count how often every token of a tokenizer is used on a text.
 
     Args:
-        tokenizer: Ours or imported.
-        corpus: Paths, an iterable of texts, or counts cut by the tokenizer's pretokenizer. Text of
-            an imported tokenizer is cut by our version of Unicode, without normalization.
-        hardly: Below this many uses a token is hardly seen.
-        thresholds: Numbers of uses to say for how many slots they would free.
+        tokenizer: Trained or imported.
+        corpus: Paths, an iterable of texts, or counts made with the tokenizer's pretokenizer. For
+            an imported tokenizer, chunks follow this library's version of Unicode, and text is not
+            normalized.
+        hardly: A token used fewer times than this is rare.
+        thresholds: Numbers of uses below which to hide tokens.
         threads: One per core by default.
-        progress: Who watches.
+        progress: Progress reporter; silent by default.
 
     >>> import prunedbpe
     >>> tok = prunedbpe.train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
@@ -201,22 +201,22 @@ def reallocate_slots(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> tuple[Tokenizer, IdMap, Reallocated]:
-    """Learn on from a tokenizer's merges on a text, and choose anew which tokens a model sees.
+    """Learn further merges on a text, and choose the visible tokens again.
 
-    Tokens the text does not use become internal or leave; merges learned further take their
-    slots. The merges of the original stay what they are, so a model keeps most of its rows.
+    Tokens that the text does not use are hidden or removed, and new tokens take their slots. The
+    original merges stay, so a model keeps most rows of its embedding.
 
     Args:
-        tokenizer: Ours or imported.
+        tokenizer: Trained or imported.
         corpus: As for :func:`audit`.
         threshold: ``"auto"``, or the number of uses a visible token needs.
-        vocab_size: All a model sees; by default as many tokens as the tokenizer has.
+        vocab_size: All a model sees; the original's number of tokens by default.
         threads: One per core by default.
-        progress: Who watches.
+        progress: Progress reporter; silent by default.
 
     Returns:
-        The new tokenizer under ids of our own, the map from its ids to the original's, and what
-        it is worth on the text.
+        The new tokenizer with new ids, the map from its ids to the original's, and its effect on
+        the text.
 
     Raises:
         InsufficientCandidatesError: The text has too few pairs that occur twice.
@@ -233,7 +233,7 @@ def reallocate_slots(
     ids = id_map(tokenizer, reallocated)
     report = Reallocated(
         str(threshold),
-        # Chunks that only the original looks up as a whole are text like any other here.
+        # Only the original looks up whole chunks; the new tokenizer encodes them like any other.
         int(reallocated.training["encoded_length"]) + _length_of_chunks(reallocated, whole),
         len(ids.kept),
         len(ids.new),
@@ -245,10 +245,10 @@ def reallocate_slots(
 def merges_on(
     tokenizer: Tokenizer, counts: ChunkCounts, *, threads: int | None = None
 ) -> MergeTable:
-    """The merges of a tokenizer as if they had been learned on these counts.
+    """Return the merges of a tokenizer as if they had been learned on these counts.
 
-    Learning can go on from such a table. The frequency of a pair when it was chosen is not known;
-    in its place stands how often the merge is applied.
+    Learning can continue from this table. The frequency at which a pair was chosen is unknown; the
+    number of replacements takes its place.
     """
     merges = MergeTable.from_pairs(tokenizer.vocabulary.pairs, tokenizer.pretokenizer)
     applied = replay(merges, counts, threads=threads)
@@ -280,7 +280,7 @@ def _unmergeable(tokenizer: Tokenizer) -> dict[bytes, int]:
 def _without_whole_chunks(
     tokenizer: Tokenizer, counts: ChunkCounts
 ) -> tuple[ChunkCounts, dict[bytes, int]]:
-    """Take out chunks that the original looks up as a whole; how often each of them occurs."""
+    """Separate the chunks that the original looks up as a whole, with their counts."""
     whole = dict.fromkeys(_unmergeable(tokenizer), 0)
     if not whole or not isinstance(tokenizer, ImportedTokenizer) or not tokenizer.whole_chunks:
         return counts, whole

@@ -1,8 +1,8 @@
-"""Tokenizers side by side on corpora: the everyday question, how much shorter and how well used.
+"""Tokenizers compared on corpora: how much shorter the text gets, and how well tokens are used.
 
 In: tokenizers and corpora, by name. Out: one :class:`CorpusEvaluation` for each tokenizer and
 corpus, and for each tokenizer and source folder. Lengths and exposures come from replaying the
-merges on the chunk counts; only the bootstrap over documents encodes the text itself.
+merges on the chunk counts; only the bootstrap over documents encodes text.
 """
 
 from __future__ import annotations
@@ -14,17 +14,12 @@ from typing import Any
 import numpy as np
 
 from prunedbpe._support.progress import SILENT, Progress
-from prunedbpe.analysis.metrics import (
-    ExposureSpread,
-    bootstrap_reductions,
-    renyi_efficiency,
-)
+from prunedbpe.analysis.metrics import ExposureSpread, bootstrap_reductions, renyi_efficiency
 from prunedbpe.analysis.scripts import UNSPACED, characters, split_by_script
 from prunedbpe.corpus import Corpus
-from prunedbpe.counts import ChunkCounts, SourceCounts, count_by_source
+from prunedbpe.counts import ChunkCounts, count_by_source
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges import MergeTable, replay
-from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.shortest import ShortestSegmenter
 from prunedbpe.types import BYTE_COUNT, Int64Array
@@ -38,23 +33,23 @@ class CorpusEvaluation:
     """One tokenizer on one corpus, or on one source folder of it.
 
     Attributes:
-        tokenizer: Its name.
+        tokenizer: Name of the tokenizer.
         corpus: Name of the corpus.
-        source: The folder, or nothing for the whole corpus.
+        source: The folder, or ``None`` for the whole corpus.
         vocab_size: All a model sees.
         bytes: Bytes of the text.
-        tokens: Its encoded length.
-        reduction: How much shorter than with the first tokenizer, as a share.
-        reduction_interval: 95 % interval of the reduction over documents.
-        bytes_per_token: Bytes for each token.
-        characters_per_token: Characters for each token, by script of the chunk.
-        fertility: Tokens for each word: for each chunk that holds a letter of a script written
-            with spaces. ``None`` where there are none, or where chunks are whole documents.
-        used: Visible tokens, bytes among them, that occur.
-        spread: How the visible learned tokens are used.
-        renyi_efficiency: Rényi efficiency of order 2.5 over all visible tokens, special ones apart.
+        tokens: Encoded length of the text.
+        reduction: Share of tokens saved against the first tokenizer.
+        bytes_per_token: Bytes per token.
+        used: Visible tokens that occur, bytes included.
+        renyi_efficiency: Rényi efficiency of order 2.5 over all visible tokens but special ones.
         shortest: Tokens in the minimum-token segmentation.
-        shortest_gap: How much longer than that the encoding is, as a share of the encoding.
+        shortest_gap: Share of tokens that segmentation would save.
+        spread: How the visible learned tokens are used.
+        characters_per_token: Characters per token, by script of the chunk.
+        fertility: Tokens per word. A word is a chunk with a letter of a script written with spaces;
+            ``None`` if there are none, or if chunks are whole documents.
+        reduction_interval: 95 % bootstrap interval of the reduction over documents.
     """
 
     tokenizer: str
@@ -75,7 +70,7 @@ class CorpusEvaluation:
     reduction_interval: tuple[float, float] | None = None
 
     def as_settings(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """Return the evaluation as a JSON object."""
         return asdict(self)
 
 
@@ -94,11 +89,14 @@ def evaluate(
     Args:
         tokenizers: Tokenizers by name; the others are compared with the first.
         corpora: Corpora by name.
-        by_folder: Evaluate each folder of a corpus as well, where it has more than one.
-        bootstrap: Corpora drawn for the interval of a reduction; 0 for no interval.
-        seed: Seed of the drawing.
+        by_folder: Also evaluate each folder of a corpus that has more than one.
+        bootstrap: Bootstrap samples for the interval of a reduction; 0 for no interval.
+        seed: Seed of the bootstrap.
         threads: One per core by default.
-        progress: Who watches.
+        progress: Progress reporter; silent by default.
+
+    Returns:
+        Rows by corpus, the whole before its folders, then by tokenizer.
 
     >>> import prunedbpe
     >>> texts = ["the cat in the hat", "that hat"]
@@ -110,9 +108,7 @@ def evaluate(
     if not tokenizers:
         raise SettingsError("no tokenizer is given")
     rows: list[CorpusEvaluation] = []
-    cutters: dict[str, Pretokenizer] = {}
-    for tokenizer in tokenizers.values():
-        cutters.setdefault(str(tokenizer.pretokenizer.describe()), tokenizer.pretokenizer)
+    cutters = {str(tok.pretokenizer.describe()): tok.pretokenizer for tok in tokenizers.values()}
     for corpus_name, corpus in corpora.items():
         counted = {
             key: count_by_source(
@@ -126,7 +122,8 @@ def evaluate(
             evaluator = _Evaluator(name, tokenizer, corpus_name, threads)
             whole.append(evaluator.evaluate(sources.total, None))
             if by_folder and len(sources) > 1:
-                rows.extend(_by_folder(evaluator, sources))
+                named = zip(sources.names, sources.tables, strict=True)
+                rows.extend(evaluator.evaluate(table, folder) for folder, table in named)
         intervals: list[tuple[float, float] | None] = [None] * len(whole)
         if bootstrap:
             lengths = _document_lengths(list(tokenizers.values()), corpus, threads, progress)
@@ -189,23 +186,15 @@ class _Evaluator:
         return per_script, word_tokens / words if has_words else None
 
 
-def _by_folder(evaluator: _Evaluator, sources: SourceCounts) -> list[CorpusEvaluation]:
-    return [
-        evaluator.evaluate(table, name)
-        for name, table in zip(sources.names, sources.tables, strict=True)
-    ]
-
-
 def _document_lengths(
     tokenizers: list[Tokenizer], corpus: Corpus, threads: int | None, progress: Progress
 ) -> list[Int64Array]:
-    """Tokens of every document, for each tokenizer."""
+    """Encode every document with each tokenizer, and return its number of tokens."""
     lengths: list[list[Int64Array]] = [[] for _ in tokenizers]
     with progress.task("Encoding", total=corpus.size, unit="bytes") as task:
         for batch in corpus.batches(task):
-            texts = [document.decode() for document in batch.documents()]
             for found, tokenizer in zip(lengths, tokenizers, strict=True):
-                _, offsets = tokenizer.encode_batch_to_numpy(texts, threads=threads)
+                _, offsets = tokenizer.encode_documents(batch.data, batch.spans, threads=threads)
                 found.append(np.diff(offsets))
     return [np.concatenate([np.zeros(0, np.int64), *found]) for found in lengths]
 
@@ -213,7 +202,7 @@ def _document_lengths(
 def _against_first(
     rows: list[CorpusEvaluation], tokenizers: list[str], corpora: list[str]
 ) -> list[CorpusEvaluation]:
-    """Put reductions in; order by corpus, the whole before its folders, then by tokenizer."""
+    """Fill in the reductions, and sort the rows."""
     first = {(row.corpus, row.source): row.tokens for row in rows if row.tokenizer == tokenizers[0]}
     compared = [
         replace(row, reduction=1 - row.tokens / max(first[row.corpus, row.source], 1))

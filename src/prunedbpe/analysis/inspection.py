@@ -1,13 +1,14 @@
-"""Looking into a tokenizer: what a token is made of, what it supports, how often it occurs.
+"""Inspection of a tokenizer: how a token is built, what it supports, how often it occurs.
 
-In: a tokenizer, and if known the exposures of a corpus. Out: small reports, each with a JSON form.
-Exposure is not saved with a tokenizer; it comes from the merges of its run, or is counted on any
-corpus by replaying the merges there.
+In: a tokenizer and, optionally, the exposures on a corpus. Out: small reports, each with a JSON
+form. Exposure is not saved with a tokenizer; it comes from the merges of its run, or from replaying
+the merges on any corpus.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from prunedbpe.counts import ChunkCounts
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.merges import MergeTable, check_same_merges, replay
 from prunedbpe.tokenizer import Tokenizer
-from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array, Settings
+from prunedbpe.types import BYTE_COUNT, Int64Array, Settings
 from prunedbpe.visibility.exposure import exposure
 from prunedbpe.vocabulary import Vocabulary
 from prunedbpe.vocabulary.vocabulary_files import token_repr
@@ -23,11 +24,11 @@ from prunedbpe.vocabulary.vocabulary_files import token_repr
 
 @dataclass(frozen=True, eq=False)
 class ExposureTable:
-    """Exposure of every rank on some corpus.
+    """Exposure of every rank on one corpus.
 
     Attributes:
-        by_rank: How often each rank stands in the corpus, before internal tokens are expanded.
-        merge_count: After how many merges.
+        by_rank: Occurrences of each rank before internal tokens are expanded.
+        merge_count: Merges applied to the corpus.
     """
 
     by_rank: Int64Array
@@ -35,19 +36,19 @@ class ExposureTable:
 
 
 def exposures_of_run(tokenizer: Tokenizer, merges: MergeTable) -> ExposureTable:
-    """The exposures that decided the visibility of a tokenizer's tokens.
+    """Return the exposures that decided the visibility of a tokenizer's tokens.
 
     Args:
         tokenizer: The tokenizer.
-        merges: The merges it was pruned from; there may be more by now.
+        merges: The merges it was pruned from; more may have been learned since.
 
     Raises:
-        RunMismatchError: They are the merges of another tokenizer.
+        RunMismatchError: The merges belong to another tokenizer.
     """
     pairs = tokenizer.vocabulary.pairs
     check_same_merges(pairs, merges.pairs)
-    # A threshold looks at exposure after all candidates learned by then, discarded ones too;
-    # automatic visibility at what the retained merges leave.
+    # A threshold compares exposures after all candidates learned by then, discarded ones too;
+    # automatic visibility compares those after the retained merges.
     trained = tokenizer.training.get("trained_vocab")
     merge_count = len(pairs) if trained is None else min(len(merges), trained - BYTE_COUNT)
     by_rank = exposure(merges.pairs, merges.applied, merge_count)
@@ -57,7 +58,7 @@ def exposures_of_run(tokenizer: Tokenizer, merges: MergeTable) -> ExposureTable:
 def exposures_on_corpus(
     tokenizer: Tokenizer, counts: ChunkCounts, *, threads: int | None = None
 ) -> ExposureTable:
-    """Exposures on any corpus: the retained merges are replayed there.
+    """Measure exposures on any corpus by replaying the retained merges.
 
     >>> import prunedbpe
     >>> tok = prunedbpe.train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
@@ -76,15 +77,15 @@ class TokenReport:
     """One token.
 
     Attributes:
-        token_id: What a model sees, or for an internal token the number in its file.
-        rank: Place in training order; ``None`` for a special token.
+        token_id: Its token id; internal tokens have ids from the vocabulary size on.
+        rank: Position in training order; ``None`` for a special token.
         spelled: Its bytes.
         visibility: ``visible``, ``internal`` or ``special``.
         exposure: Occurrences in the corpus before expansion, if known.
-        parts: The ranks it is built from.
-        expansion: Visible token ids that stand for it.
-        parents: Ranks of the tokens it is a part of.
-        leads_to: Ranks of all visible tokens that are built on it, at any depth.
+        parts: The two ranks it is built from.
+        expansion: The visible token ids it expands into.
+        parents: Ranks built directly from it.
+        leads_to: Visible ranks built from it at any depth.
     """
 
     token_id: int
@@ -101,7 +102,7 @@ class TokenReport:
 def describe_token(
     tokenizer: Tokenizer, token_id: int, exposures: ExposureTable | None = None
 ) -> TokenReport:
-    """Everything about one token.
+    """Describe one token.
 
     >>> import prunedbpe
     >>> tok = prunedbpe.train(["hat hat hat"], vocab_size=262, threshold=1)
@@ -120,7 +121,6 @@ def describe_token(
     if rank >= BYTE_COUNT:
         left, right = vocabulary.pairs[rank - BYTE_COUNT].tolist()
         parts = (left, right)
-    built_on = tokens_built_on(vocabulary, rank)
     return TokenReport(
         token_id=token_id,
         rank=rank,
@@ -129,16 +129,18 @@ def describe_token(
         exposure=None if exposures is None else int(exposures.by_rank[rank]),
         parts=parts,
         expansion=vocabulary.expansion(rank),
-        parents=[int(parent) for parent in vocabulary.parents(rank)],
-        leads_to=np.flatnonzero(built_on & vocabulary.visible).tolist(),
+        parents=_parents(vocabulary)[rank],
+        leads_to=[
+            above for above in tokens_built_on(vocabulary, rank) if vocabulary.visible[above]
+        ],
     )
 
 
 def find_token(tokenizer: Tokenizer, spelled: bytes) -> int:
-    """The token id of a string, internal and special tokens included.
+    """Return the token id of a string, also of internal and special tokens.
 
     Raises:
-        PrunedBPEError: No token spells it; the message says what it encodes to.
+        PrunedBPEError: No token spells it; the hint shows how it encodes.
     """
     vocabulary = tokenizer.vocabulary
     rank = vocabulary.ranks_by_string.get(spelled)
@@ -158,31 +160,39 @@ def find_token(tokenizer: Tokenizer, spelled: bytes) -> int:
 
 
 def find_rank(tokenizer: Tokenizer, rank: int) -> int:
-    """The token id of a rank."""
+    """Return the token id of a rank."""
     count = len(tokenizer.vocabulary.visible)
     if not 0 <= rank < count:
-        raise SettingsError(
-            f"rank {rank} is not retained by the tokenizer", hint=f"ranks are 0-{count - 1}"
-        )
+        raise SettingsError(f"the tokenizer has no rank {rank}", hint=f"ranks are 0 to {count - 1}")
     return int(tokenizer.vocabulary.token_ids[rank])
 
 
-def tokens_built_on(vocabulary: Vocabulary, rank: int) -> BoolArray:
-    """By rank, whether a token has this one inside, at any depth; itself excluded."""
-    inside = bytearray(len(vocabulary.visible))  # single items of an array are slow to reach
-    inside[rank] = True
-    first = max(rank + 1, BYTE_COUNT)
-    for parent, (left, right) in enumerate(vocabulary.pairs[first - BYTE_COUNT :].tolist(), first):
-        if inside[left] or inside[right]:
-            inside[parent] = True
-    inside[rank] = False
-    return np.frombuffer(inside, bool)
+def tokens_built_on(vocabulary: Vocabulary, rank: int) -> list[int]:
+    """Return the ranks built from this one, directly or through others, in ascending order."""
+    parents = _parents(vocabulary)
+    found: set[int] = set()
+    stack = [rank]
+    while stack:
+        above = [parent for parent in parents[stack.pop()] if parent not in found]
+        found.update(above)
+        stack += above
+    return sorted(found)
+
+
+@lru_cache(maxsize=2)
+def _parents(vocabulary: Vocabulary) -> list[list[int]]:
+    """Return the ranks built directly from each rank. Cached: lists ask for every token."""
+    parents: list[list[int]] = [[] for _ in vocabulary.visible]
+    for parent, pair in enumerate(vocabulary.pairs.tolist(), BYTE_COUNT):
+        for part in set(pair):
+            parents[part].append(parent)
+    return parents
 
 
 def internal_tokens(
     tokenizer: Tokenizer, exposures: ExposureTable | None = None, limit: int | None = None
 ) -> list[TokenReport]:
-    """The internal tokens, the most exposed first; in order of rank if no exposure is known."""
+    """Describe the internal tokens, the most exposed first; by rank if no exposure is known."""
     ranks = np.flatnonzero(~tokenizer.vocabulary.visible)
     if exposures is not None:
         ranks = ranks[np.argsort(-exposures.by_rank[ranks], kind="stable")]
@@ -193,7 +203,7 @@ def internal_tokens(
 def visible_tokens(
     tokenizer: Tokenizer, exposures: ExposureTable | None = None, limit: int | None = None
 ) -> list[Settings]:
-    """The visible learned tokens in few words, the most exposed first; else in order of rank.
+    """List the visible learned tokens, the most exposed first; by rank if no exposure is known.
 
     >>> import prunedbpe
     >>> tok = prunedbpe.train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
@@ -218,7 +228,7 @@ def visible_tokens(
 
 
 def token_settings(tokenizer: Tokenizer, report: TokenReport) -> Settings:
-    """A report as a JSON object; other tokens appear with rank, id and text."""
+    """Return a report as a JSON object, with a summary of every related token."""
     return {
         "token_id": report.token_id,
         "rank": report.rank,
@@ -234,7 +244,7 @@ def token_settings(tokenizer: Tokenizer, report: TokenReport) -> Settings:
 
 
 def brief(tokenizer: Tokenizer, rank: int) -> Settings:
-    """A token in few words."""
+    """Summarize a token."""
     vocabulary = tokenizer.vocabulary
     spelled = vocabulary.strings[rank]
     return {
@@ -247,7 +257,7 @@ def brief(tokenizer: Tokenizer, rank: int) -> Settings:
 
 
 def brief_by_id(tokenizer: Tokenizer, token_id: int) -> Settings:
-    """A token in few words, special ones too."""
+    """Summarize a token, which may be a special one."""
     rank = tokenizer.rank(token_id)
     if rank is not None:
         return brief(tokenizer, rank)
@@ -262,8 +272,8 @@ def brief_by_id(tokenizer: Tokenizer, token_id: int) -> Settings:
 
 
 def build_tree(tokenizer: Tokenizer, rank: int) -> Settings:
-    """How a token is built, down to its bytes: ``parts`` holds two trees, or nothing."""
-    # Without recursion: a token of a repeated letter may be built one letter at a time.
+    """Return how a token is built, down to its bytes: ``parts`` holds two trees or none."""
+    # Not recursive: a token of a repeated letter may be built one letter at a time.
     root = brief(tokenizer, rank)
     unfinished = [root]
     while unfinished:
@@ -277,7 +287,7 @@ def build_tree(tokenizer: Tokenizer, rank: int) -> Settings:
 
 
 def overview(tokenizer: Tokenizer) -> Settings:
-    """The figures of a tokenizer as a JSON object."""
+    """Summarize a tokenizer as a JSON object."""
     vocabulary = tokenizer.vocabulary
     visible = np.flatnonzero(vocabulary.visible[BYTE_COUNT:]) + BYTE_COUNT
     lengths = np.array([len(vocabulary.strings[rank]) for rank in visible], np.int64)
@@ -298,7 +308,7 @@ def overview(tokenizer: Tokenizer) -> Settings:
 
 
 def _text(spelled: bytes) -> str | None:
-    """The text of a token, if its bytes are one."""
+    """Return the text of a token, or ``None`` if its bytes are not UTF-8."""
     try:
         return spelled.decode()
     except UnicodeDecodeError:

@@ -1,7 +1,4 @@
-"""Figures of merit of a vocabulary on a corpus, from how often each visible token occurs.
-
-All take plain arrays; definitions are in the docstrings, and each has an example to check by hand.
-"""
+"""Metrics of a vocabulary on a corpus, from the occurrences of each visible token."""
 
 from __future__ import annotations
 
@@ -13,13 +10,13 @@ import numpy as np
 from prunedbpe.types import FloatArray, Int64Array
 
 RENYI_ALPHA = 2.5
-"""The order that agreed best with translation quality in Zouhar et al. 2023."""
+"""The order that correlated best with translation quality in Zouhar et al. 2023."""
 
 SEEN_UNDER = (1, 10, 100, 1000)
 
 
 def gini(counts: Int64Array) -> float:
-    """How unevenly tokens are used: 0 if all equally, towards 1 if all text is one token.
+    """Return the Gini coefficient: 0 if all tokens are used equally, near 1 if one dominates.
 
     >>> gini(np.array([5, 5, 5])), gini(np.array([0, 0, 0, 8]))
     (0.0, 0.75)
@@ -34,9 +31,9 @@ def gini(counts: Int64Array) -> float:
 
 
 def renyi_efficiency(counts: Int64Array, alpha: float = RENYI_ALPHA) -> float:
-    """Rényi entropy of the tokens' shares, divided by the logarithm of the vocabulary size.
+    """Return the Rényi entropy of the tokens' shares over the logarithm of the vocabulary size.
 
-    H = log(sum of p ** alpha) / (1 - alpha), over the shares p of all visible tokens, seen or not;
+    H = log(sum of p ** alpha) / (1 - alpha), over the shares p of all visible tokens; the result is
     1 if all are used equally. Zouhar et al. 2023, "Tokenization and the Noiseless Channel".
 
     >>> renyi_efficiency(np.array([3, 3, 3, 3]))
@@ -60,9 +57,9 @@ class ExposureSpread:
     """How the visible learned tokens are used.
 
     Attributes:
-        learned: How many there are.
-        seen_under: How many occur fewer than 1, 10, 100 and 1,000 times, by that number.
-        gini: How unevenly they are used.
+        learned: Number of visible learned tokens.
+        seen_under: Limit -> tokens that occur less often; for 1, 10, 100 and 1,000.
+        gini: Gini coefficient of their occurrences.
     """
 
     learned: int
@@ -71,7 +68,7 @@ class ExposureSpread:
 
     @classmethod
     def of(cls, counts: Int64Array) -> ExposureSpread:
-        """From the occurrences of every visible learned token.
+        """Summarize the occurrences of every visible learned token.
 
         >>> ExposureSpread.of(np.array([0, 5, 50])).seen_under
         {1: 1, 10: 2, 100: 3, 1000: 3}
@@ -83,16 +80,16 @@ class ExposureSpread:
 def bootstrap_reductions(
     lengths: Sequence[Int64Array], *, samples: int = 1000, seed: int = 0, level: float = 0.95
 ) -> list[tuple[float, float]]:
-    """Intervals for how much shorter each tokenizer is than the first, over documents.
+    """Bootstrap the reduction of each tokenizer against the first, over documents.
 
-    Documents are drawn with replacement, the same ones for all tokenizers; the interval holds the
-    middle ``level`` of the reductions found.
+    Documents are drawn with replacement, the same ones for all tokenizers. The interval holds the
+    middle ``level`` of the reductions.
 
     Args:
         lengths: Tokens of every document, for each tokenizer.
-        samples: How many corpora are drawn.
+        samples: Number of samples.
         seed: The same seed gives the same intervals.
-        level: How much of the reductions the interval holds.
+        level: Share of the samples inside the interval.
 
     >>> same = np.array([10, 20, 30])
     >>> bootstrap_reductions([same, same // 2], samples=10)[1]
@@ -102,10 +99,10 @@ def bootstrap_reductions(
     documents = len(table)
     if documents == 0 or samples < 1:
         return [(0.0, 0.0)] * len(lengths)
-    source = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     found: FloatArray = np.empty((samples, len(lengths)))
     for place in range(samples):
-        drawn = np.bincount(source.integers(documents, size=documents), minlength=documents)
+        drawn = np.bincount(generator.integers(documents, size=documents), minlength=documents)
         totals = drawn @ table
         found[place] = 1 - totals / totals[0] if totals[0] else 0.0
     edges = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)

@@ -1,7 +1,7 @@
-"""Which script a chunk is written in, and the part of a corpus in each.
+"""The script of a chunk, and the part of a corpus in each script.
 
-The script of a chunk is that of its first letter, named by the first word of the letter's Unicode
-name (``LATIN``, ``CJK``, ``CYRILLIC``); a chunk without letters is ``other``.
+The script of a chunk is that of its first letter: the first word of the letter's Unicode name
+(``LATIN``, ``CJK``, ``CYRILLIC``). A chunk without letters is ``other``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNSPACED = frozenset(
 
 @lru_cache(maxsize=1 << 16)
 def script_of_character(character: str) -> str:
-    """Script of a letter, ``other`` of anything else.
+    """Return the script of a letter, or ``other``.
 
     >>> [script_of_character(c) for c in "aя中1"]
     ['LATIN', 'CYRILLIC', 'CJK', 'other']
@@ -35,7 +35,7 @@ def script_of_character(character: str) -> str:
 
 
 def script_of(chunk: bytes) -> str:
-    """Script of a chunk.
+    """Return the script of a chunk.
 
     >>> script_of(b" the"), script_of(b"==="), script_of("1 中".encode())
     ('LATIN', 'other', 'CJK')
@@ -50,7 +50,7 @@ def script_of(chunk: bytes) -> str:
 
 
 def split_by_script(counts: ChunkCounts) -> dict[str, ChunkCounts]:
-    """The chunks of each script, the scripts with most characters first."""
+    """Split a table by script; the script with the most characters comes first."""
     scripts = np.array([script_of(chunk) for chunk, _ in counts.items()])
     tables = {
         str(script): select_chunks(counts, scripts == script) for script in np.unique(scripts)
@@ -59,7 +59,7 @@ def split_by_script(counts: ChunkCounts) -> dict[str, ChunkCounts]:
 
 
 def select_chunks(counts: ChunkCounts, chosen: BoolArray) -> ChunkCounts:
-    """The table of some chunks only.
+    """Return the table of the chosen chunks.
 
     >>> table = ChunkCounts.from_mapping({b"ab": 2, b"c": 1, b"de": 3})
     >>> dict(select_chunks(table, np.array([True, False, True])).items())
@@ -79,7 +79,7 @@ def select_chunks(counts: ChunkCounts, chosen: BoolArray) -> ChunkCounts:
 
 
 def characters(counts: ChunkCounts) -> int:
-    """Characters of a corpus: bytes that do not continue one.
+    """Count the characters of a corpus: all bytes but UTF-8 continuation bytes.
 
     >>> characters(ChunkCounts.from_mapping({"中a".encode(): 3}))
     6

@@ -1,28 +1,28 @@
-"""Sweeps: sizes x thresholds x corpora out of one merge list, and which sizes are worth having.
+"""Sweeps: vocabulary sizes x thresholds x corpora from one merge list, and suggested sizes.
 
-In: merges, and what they do to each corpus. Out: one row for each cell; nothing is encoded or
-learned again, so a hundred cells take about a second.
+In: merges, replayed on each corpus. Out: one row for each cell. Nothing is encoded or learned
+again, so a hundred cells take about a second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from prunedbpe.errors import InsufficientCandidatesError
 from prunedbpe.merges import Applied, MergeTable
-from prunedbpe.training import decide
+from prunedbpe.training import Decision, decide
 from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS
 from prunedbpe.visibility.exposure import encoded_length, lengths_by_prefix, total_tokens
 from prunedbpe.visibility.policy import ThresholdLike, VisibilityPolicy
 from prunedbpe.visibility.threshold import required_tokens, too_few_merges
 
 TRAINING_CORPUS = "training"
-"""Name of the corpus the merges were learned on, in a sweep."""
+"""Name of the corpus the merges were learned on."""
 
 GROWTH = 2000
-"""The step of the marginal reduction: what so many more Standard tokens would bring."""
+"""Step of the marginal reduction: the gain of this many more Standard tokens."""
 
 
 @dataclass(frozen=True)
@@ -32,34 +32,34 @@ class SweepCell:
     Attributes:
         corpus: Name of the corpus.
         vocab_size: All a model sees.
-        threshold: As the user wrote it.
+        threshold: The threshold as the user wrote it.
         encoded_length: Tokens of the corpus; ``None`` if the threshold cannot be met.
         standard_length: Tokens of the corpus with Standard BPE of the same size.
-        reduction: How much shorter, as a share.
-        internal: Internal tokens.
+        reduction: Share of tokens saved against Standard BPE.
+        internal: Number of internal tokens.
         internal_share: Their share of all retained learned tokens.
         least_exposure: The least exposure of a visible learned token, on the training corpus.
-        bytes_per_token: Bytes of the corpus for each token.
-        growth_reduction: R_std: how much shorter Standard BPE gets by 2,000 more tokens; ``None``
-            where fewer were learned.
-        note: Why there is no length.
+        bytes_per_token: Bytes per token.
+        growth_reduction: R_std: share saved by 2,000 more Standard tokens; ``None`` if too few
+            merges were learned.
+        note: Why the length is missing.
     """
 
     corpus: str
     vocab_size: int
     threshold: str
-    encoded_length: int | None
-    standard_length: int
-    reduction: float | None
-    internal: int | None
-    internal_share: float | None
-    least_exposure: int | None
-    bytes_per_token: float | None
-    growth_reduction: float | None
+    encoded_length: int | None = None
+    standard_length: int = 0
+    reduction: float | None = None
+    internal: int | None = None
+    internal_share: float | None = None
+    least_exposure: int | None = None
+    bytes_per_token: float | None = None
+    growth_reduction: float | None = None
     note: str = ""
 
     def as_row(self) -> dict[str, Any]:
-        """The cell as a flat mapping, for CSV and JSON."""
+        """Return the cell as a flat mapping, for CSV and JSON."""
         return asdict(self)
 
 
@@ -76,11 +76,11 @@ def sweep(
     """Compare vocabularies of every size and threshold on every corpus.
 
     Args:
-        merges: Candidates; thresholds that need more than there are give a cell with a note.
+        merges: Candidates; a threshold that needs more gives a cell with a note.
         sizes: Vocabulary sizes.
-        thresholds: Thresholds, ``"auto"`` among them.
-        corpora: What the merges do to other corpora, by name; the training corpus comes first.
-        sources: The sources of the training corpus, for ``"auto"``.
+        thresholds: Thresholds; ``"auto"`` is allowed.
+        corpora: The merges replayed on other corpora, by name; the training corpus comes first.
+        sources: The merges replayed on the sources of the training corpus, for ``"auto"``.
         special_tokens: Reserved tokens.
         max_train_vocab: Upper bound of bytes and learned tokens.
 
@@ -98,46 +98,44 @@ def sweep(
         if required > len(merges):
             raise too_few_merges(merges, required)
         for threshold in thresholds:
-            note, hidden, least = "", None, None
+            policy = VisibilityPolicy(threshold, max_train_vocab, sources=sources)
+            decision, note = None, ""
             try:
-                policy = VisibilityPolicy(threshold, max_train_vocab, sources=sources)
                 decision = decide(merges, required, policy)
             except InsufficientCandidatesError as error:
                 note = error.message
-            else:
-                hidden = decision.hidden
-                least = decision.training["least_visible_exposure"]
             for corpus, applied in named.items():
-                standard = total_tokens(applied, required)
-                length = None if hidden is None else encoded_length(merges.pairs, applied, hidden)
-                cells.append(
-                    SweepCell(
-                        corpus=corpus,
-                        vocab_size=vocab_size,
-                        threshold=str(getattr(threshold, "text", threshold)),
-                        encoded_length=length,
-                        standard_length=standard,
-                        reduction=None
-                        if length is None
-                        else (standard - length) / max(standard, 1),
-                        internal=None if hidden is None else int(hidden.sum()),
-                        internal_share=None
-                        if hidden is None
-                        else int(hidden.sum()) / max(len(hidden) - BYTE_COUNT, 1),
-                        least_exposure=least,
-                        bytes_per_token=applied.total_bytes / length if length else None,
-                        growth_reduction=growth_reduction(applied, required),
-                        note=note,
-                    )
+                cell = SweepCell(
+                    corpus=corpus,
+                    vocab_size=vocab_size,
+                    threshold=str(getattr(threshold, "text", threshold)),
+                    standard_length=total_tokens(applied, required),
+                    growth_reduction=growth_reduction(applied, required),
+                    note=note,
                 )
+                cells.append(cell if decision is None else _measure(cell, decision, applied))
     return cells
 
 
+def _measure(cell: SweepCell, decision: Decision, applied: Applied) -> SweepCell:
+    length = encoded_length(decision.merges.pairs, applied, decision.hidden)
+    standard, internal = cell.standard_length, int(decision.hidden.sum())
+    return replace(
+        cell,
+        encoded_length=length,
+        reduction=(standard - length) / max(standard, 1),
+        internal=internal,
+        internal_share=internal / max(decision.retained, 1),
+        least_exposure=decision.training["least_visible_exposure"],
+        bytes_per_token=applied.total_bytes / length if length else None,
+    )
+
+
 def growth_reduction(applied: Applied, required: int, growth: int = GROWTH) -> float | None:
-    """R_std: the share by which ``growth`` more Standard tokens shorten a corpus.
+    """Return R_std: the share of tokens that ``growth`` more Standard tokens save.
 
     Returns:
-        ``None`` where so many were not learned.
+        ``None`` if too few merges were learned.
     """
     if required + growth > len(applied):
         return None
@@ -150,10 +148,10 @@ class SizeAdvice:
     """The marginal-reduction curve, and sizes where it flattens.
 
     Attributes:
-        sizes: Vocabulary sizes, one every 2,000.
-        reductions: R_std of growing from each size by 2,000.
-        knee: Where the curve bends most.
-        suggested: Sizes worth trying: the knee, and where growth brings under 3 % and under 2 %.
+        sizes: Vocabulary sizes, 2,000 apart.
+        reductions: R_std at each size.
+        knee: The size where the curve bends most.
+        suggested: Sizes worth trying: the knee, and where R_std falls below 3 % and below 2 %.
     """
 
     sizes: list[int]
@@ -165,11 +163,11 @@ class SizeAdvice:
 def advise_sizes(
     applied: Applied, special_count: int = len(DEFAULT_SPECIAL_TOKENS), step: int = GROWTH
 ) -> SizeAdvice:
-    """Where growing the vocabulary stops paying: the paper's heuristic for choosing sizes.
+    """Find where a larger vocabulary stops paying: the paper's heuristic for choosing sizes.
 
     Args:
-        applied: What the merges do to the corpus.
-        special_count: How many special tokens a vocabulary holds.
+        applied: The merges replayed on the corpus.
+        special_count: Number of special tokens.
         step: Distance between two sizes.
     """
     lengths = lengths_by_prefix(applied)
@@ -191,7 +189,7 @@ def advise_sizes(
 
 
 def _knee(sizes: Sequence[int], reductions: Sequence[float]) -> int | None:
-    """The point of a falling curve farthest below the line between its ends."""
+    """Return the point of a falling curve farthest below the line between its ends."""
     if len(sizes) < 3:
         return None
     first, last = (sizes[0], reductions[0]), (sizes[-1], reductions[-1])

@@ -1,5 +1,5 @@
-"""The command line: ``main`` has the list of verbs, each verb has a file of its name.
+"""The command line: ``main`` lists the verbs, and each verb has a file of its name.
 
-Data goes to standard output, messages and progress to standard error. A verb only reads options,
-calls the library and shows what came back; what it computes lives in the library.
+Data goes to standard output, messages and progress to standard error. A verb parses options, calls
+the library and prints the result; it computes nothing itself.
 """

@@ -1,17 +1,20 @@
-"""``prunedbpe audit``: any tokenizer and a text -> which tokens earn their slot."""
+"""``prunedbpe audit``: a tokenizer and a text -> which tokens earn their slot."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from prunedbpe.analysis.auditing import Audit, Reallocated, TokenUse, audit, reallocate_slots
 from prunedbpe.cli import options
-from prunedbpe.cli.messages import aligned, put, put_json, tell
-
-if TYPE_CHECKING:
-    from prunedbpe.analysis.auditing import Audit, Reallocated, TokenUse
+from prunedbpe.cli.prune import ID_MAP_FILE
+from prunedbpe.cli.terminal import info, print_json, print_line, print_table
+from prunedbpe.corpus import Corpus
+from prunedbpe.counts import count
+from prunedbpe.errors import InsufficientCandidatesError
+from prunedbpe.exchange.importing import import_tokenizer
 
 _EXAMPLES = 10
 
@@ -21,23 +24,23 @@ def command(
         Path,
         typer.Argument(
             metavar="TOKENIZER",
-            help="A folder of ours, or whatever `prunedbpe import` reads.",
+            help="A tokenizer folder, or anything `prunedbpe import` reads.",
             show_default=False,
         ),
     ],
     corpus: Annotated[
         list[str],
-        typer.Option(metavar="PATH", help="Text to audit on; repeat for more.", show_default=False),
+        typer.Option(metavar="PATH", help="Text to audit on. Repeatable.", show_default=False),
     ],
     hardly: Annotated[
-        int, typer.Option(min=1, help="A token used fewer times than this is hardly seen.")
+        int, typer.Option(min=1, help="A token used fewer times than this is rare.")
     ] = 10,
     threshold: Annotated[
         list[str] | None,
         typer.Option(
             metavar="USES|auto",
-            help="What freed slots are worth when merges learned further take them, by this rule; "
-            "repeat for more. auto by default.",
+            help="Reallocate the slots by this rule: auto, or the uses a visible token needs. "
+            "Repeatable; auto by default.",
             show_default=False,
         ),
     ] = None,
@@ -46,7 +49,7 @@ def command(
         typer.Option(
             "--output",
             "-o",
-            help="Folder for the retargeted tokenizer of the first rule and id_map.json.",
+            help="Folder for id_map.json and the tokenizer retargeted by the first rule.",
             show_default=False,
         ),
     ] = None,
@@ -61,102 +64,88 @@ def command(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say which tokens a text uses, and what the rest is worth.
+    """Report which tokens a text uses, and what the others cost.
 
-    Tokens that a text never or hardly uses get hardly trained. Hiding them frees their slots; they
-    stay steps towards longer tokens. Slots can be given to tokens learned further on the text.
+    A model barely trains tokens that its text rarely uses. Hiding them frees their slots, and they
+    still help to build longer tokens. The audit also learns further merges on the text, and reports
+    what the slots are worth if the new tokens take them.
 
     \b
     prunedbpe audit tokenizer.json --corpus mytexts/ -o retargeted/
     """
-    from prunedbpe.analysis.auditing import audit, reallocate_slots
-    from prunedbpe.corpus import Corpus
-    from prunedbpe.counts import count
-    from prunedbpe.errors import InsufficientCandidatesError
-    from prunedbpe.exchange.importing import import_tokenizer
-
-    watcher = options.choose_progress(progress, quiet=quiet)
-    how = {} if pretokenizer is None else {"pretokenizer": pretokenizer}
-    tok = import_tokenizer(tokenizer, **how)
+    reporter = options.choose_progress(progress, quiet=quiet)
+    tok = import_tokenizer(
+        tokenizer, **({} if pretokenizer is None else {"pretokenizer": pretokenizer})
+    )
     counts = count(
         Corpus(corpus, text_field=text_field),
         pretokenizer=tok.pretokenizer,
         threads=threads,
-        progress=watcher,
+        progress=reporter,
     )
     found = audit(tok, counts, hardly=hardly, threads=threads)
     rows: list[Reallocated] = []
     for place, rule in enumerate(threshold or ["auto"]):
+        writes = output is not None and place == 0
         try:
             new, ids, row = reallocate_slots(
-                tok, counts, threshold=rule, threads=threads, progress=watcher
+                tok, counts, threshold=rule, threads=threads, progress=reporter
             )
         except InsufficientCandidatesError as error:
-            if output is not None and place == 0:
+            if writes:
                 raise
-            tell(f"threshold {rule}: {error.message}")
+            info(f"threshold {rule}: {error.message}")
             continue
         rows.append(row)
-        if output is not None and place == 0:
+        if output is not None and writes:
             options.prepare_folder(output)
             new.save(output)
-            ids.save(output / "id_map.json")
+            ids.save(output / ID_MAP_FILE)
     if tokens is not None:
         options.prepare_file(tokens)
         found.write_uses(tokens)
     if as_json:
-        reallocated = [vars(row) for row in rows]
-        put_json({**found.as_settings(), "reallocated": reallocated})
+        print_json({**found.as_settings(), "reallocated": [vars(row) for row in rows]})
         return
-    for line in _report(found, rows):
-        put(line)
+    _show(found, rows)
     if output is not None and not quiet:
-        tell(f"retargeted tokenizer and id_map.json written to {output}")
+        info(f"retargeted tokenizer and {ID_MAP_FILE} written to {output}")
 
 
-def _report(found: Audit, rows: list[Reallocated]) -> list[str]:
+def _show(found: Audit, rows: list[Reallocated]) -> None:
     learned = max(len(found.learned), 1)
-    lines = aligned(
+    never, rare = found.never, found.hardly_seen
+    print_table(
         [
             ("text", f"{found.text_bytes:,} bytes, {found.tokens:,} tokens"),
             ("learned tokens", f"{len(found.learned):,}"),
-            ("never used", f"{len(found.never):,} ({len(found.never) / learned:.1%})"),
-            (
-                f"used 1 to {found.hardly - 1} times",
-                f"{len(found.hardly_seen):,} ({len(found.hardly_seen) / learned:.1%})",
-            ),
+            ("never used", f"{len(never):,} ({len(never) / learned:.1%})"),
+            (f"used 1 to {found.hardly - 1} times", f"{len(rare):,} ({len(rare) / learned:.1%})"),
         ]
     )
+    print_line()
     table = [("hide tokens used", "slots freed", "tokens of the text")]
     table += [
         (f"below {row.min_uses:,}", f"{row.slots:,}", _length(row.tokens, found.tokens))
         for row in found.freed
     ]
-    lines += ["", *aligned(table, right=[1, 2])]
+    print_table(table, right=[1, 2])
     if rows:
+        print_line()
         worth = [("slots reallocated by", "tokens of the text", "kept", "new", "dropped")]
-        worth += [
-            (
-                row.threshold,
-                _length(row.tokens, found.tokens),
-                f"{row.kept:,}",
-                f"{row.new:,}",
-                f"{row.dropped:,}",
-            )
-            for row in rows
-        ]
-        lines += ["", *aligned(worth, right=[1, 2, 3, 4])]
-    longest = sorted(found.never, key=lambda use: -len(use.spelled))
-    for title, uses in (("never", longest), ("hardly", found.hardly_seen)):
-        if uses:
-            lines += ["", f"{title} used, for instance: {_examples(uses)}"]
-    return lines
+        for row in rows:
+            moved = (f"{row.kept:,}", f"{row.new:,}", f"{row.dropped:,}")
+            worth.append((row.threshold, _length(row.tokens, found.tokens), *moved))
+        print_table(worth, right=[1, 2, 3, 4])
+    _show_examples("never used", sorted(never, key=lambda use: -len(use.spelled)))
+    _show_examples("rare", rare)
+
+
+def _show_examples(title: str, uses: list[TokenUse]) -> None:
+    if uses:
+        examples = ", ".join(repr(use.as_settings()["text"]) for use in uses[:_EXAMPLES])
+        print_line(f"\n{title}, for example: {examples}")
 
 
 def _length(tokens: int, before: int) -> str:
-    change = (tokens - before) / max(before, 1)
-    return f"{tokens:,} ({change:+.2%})"
-
-
-def _examples(uses: list[TokenUse]) -> str:
-    return ", ".join(repr(use.as_settings()["text"]) for use in uses[:_EXAMPLES])
+    return f"{tokens:,} ({(tokens - before) / max(before, 1):+.2%})"

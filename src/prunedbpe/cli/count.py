@@ -1,4 +1,4 @@
-"""``prunedbpe count``: corpus -> chunk counts; and the counts of shards -> those of the whole."""
+"""``prunedbpe count``: corpus -> chunk counts; or the counts of all shards -> their sum."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from prunedbpe.cli import options
-from prunedbpe.cli.messages import put_json, tell, tell_facts
-from prunedbpe.cli.summary import corpus_facts
+from prunedbpe.cli.terminal import info, info_table, print_json, warning
+from prunedbpe.cli.train import corpus_facts
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import ChunkCounts, count, reduce_counts
 from prunedbpe.pretokenizers import find_pretokenizer
@@ -22,15 +22,11 @@ def command(
     ],
     shard: Annotated[
         str | None,
-        typer.Option(
-            metavar="INDEX/COUNT", help="Count one part of the corpus; of 8 they are 0/8 to 7/8."
-        ),
+        typer.Option(metavar="INDEX/COUNT", help="Count one shard; 8 shards are 0/8 to 7/8."),
     ] = None,
     reduce: Annotated[
         bool,
-        typer.Option(
-            "--reduce", help="The inputs are tables of all shards, in any order: add them up."
-        ),
+        typer.Option("--reduce", help="Add up the tables of all shards, given in any order."),
     ] = False,
     pretokenizer: options.PretokenizerName = "paper",
     text_field: options.TextField = "text",
@@ -41,7 +37,7 @@ def command(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Count the chunks of a corpus, or of a shard of it.
+    """Count the chunks of a corpus or of one shard.
 
     \b
     prunedbpe count texts/ -o counts.parquet
@@ -55,23 +51,25 @@ def command(
             raise typer.BadParameter("--shard and --reduce exclude each other")
         counts = reduce_counts([ChunkCounts.load(path) for path in corpus])
     else:
-        texts = Corpus(
-            corpus,
-            text_field=text_field,
-            strict=strict,
-            shard=None if shard is None else options.parse_shard(shard),
+        counts = count(
+            Corpus(
+                corpus,
+                text_field=text_field,
+                strict=strict,
+                shard=None if shard is None else options.parse_shard(shard),
+            ),
+            pretokenizer=find_pretokenizer(pretokenizer, "NFC" if nfc else None),
+            threads=threads,
+            progress=options.choose_progress(progress, quiet=quiet),
         )
-        watcher = options.choose_progress(progress, quiet=quiet)
-        cut = find_pretokenizer(pretokenizer, "NFC" if nfc else None)
-        counts = count(texts, pretokenizer=cut, threads=threads, progress=watcher)
     counts.save(output)
     if not quiet:
-        tell_facts([*corpus_facts(counts.corpus), ("unique chunks", f"{len(counts):,}")])
+        info_table([*corpus_facts(counts.corpus), ("unique chunks", f"{len(counts):,}")])
         if not len(counts):
-            tell(f"warning: {counts.corpus.why_empty()}")
-        tell(f"counts written to {output}")
+            warning(counts.corpus.why_empty())
+        info(f"counts written to {output}")
     if as_json:
-        put_json(
+        print_json(
             {
                 "chunks": len(counts),
                 "digest": counts.digest,

@@ -1,21 +1,21 @@
-"""``prunedbpe evaluate``: tokenizers on corpora -> lengths, reductions, how tokens are used."""
+"""``prunedbpe evaluate``: tokenizers on corpora -> lengths, reductions, token usage."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from prunedbpe._support.atomic_files import atomic_write
+from prunedbpe.analysis.evaluation import CorpusEvaluation, evaluate
+from prunedbpe.analysis.metrics import SEEN_UNDER
 from prunedbpe.cli import options
-from prunedbpe.cli.messages import aligned, put, put_json, tell
-from prunedbpe.cli.paper import parse_corpora
+from prunedbpe.cli.terminal import info, print_json, print_line, print_table
 from prunedbpe.errors import SettingsError
-
-if TYPE_CHECKING:
-    from prunedbpe.analysis.evaluation import CorpusEvaluation
-    from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.report.figures import Series, as_svg_file, draw_bars
+from prunedbpe.tokenizer import Tokenizer
 
 _MOST_SCRIPTS = 6
 
@@ -25,26 +25,19 @@ def command(
         list[Path],
         typer.Argument(
             metavar="TOKENIZER...",
-            help="Folders of tokenizers; the first is what the others are compared with.",
+            help="Tokenizer folders; the others are compared with the first.",
             show_default=False,
         ),
     ],
-    corpus: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME=PATH[,PATH...]",
-            help="A corpus: its name, and files or folders; repeat for more.",
-            show_default=False,
-        ),
-    ],
-    folders: Annotated[bool, typer.Option(help="Evaluate each folder of a corpus too.")] = True,
+    corpus: options.NamedCorpora,
+    folders: Annotated[bool, typer.Option(help="Also evaluate each folder of a corpus.")] = True,
     bootstrap: Annotated[
-        int, typer.Option(min=0, help="Samples for the interval of a reduction; 0 for none.")
+        int, typer.Option(min=0, help="Bootstrap samples for the interval; 0 for no interval.")
     ] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     plots: Annotated[
         Path | None,
-        typer.Option(help="Folder for plots as SVG, one of each kind.", show_default=False),
+        typer.Option(help="Folder for plots as SVG.", show_default=False),
     ] = None,
     text_field: options.TextField = "text",
     threads: options.Threads = None,
@@ -52,24 +45,18 @@ def command(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare tokenizers on corpora: lengths, and how tokens are used.
+    """Compare tokenizers on corpora: encoded length and token usage.
 
     Reductions are against the first tokenizer, with a 95 % bootstrap interval over documents.
     Fertility is tokens per word in scripts written with spaces; the Rényi efficiency has order 2.5;
-    the gap is how much of the length the minimum-token segmentation would save.
+    the gap is the share of tokens that the minimum-token segmentation would save.
 
     \b
     prunedbpe evaluate standard/ pruned/ --corpus web=web/ --corpus books=books/
     """
-    from prunedbpe.analysis.evaluation import evaluate
-    from prunedbpe.corpus import Corpus
-
     rows = evaluate(
         _load(tokenizers),
-        {
-            name: Corpus(paths, text_field=text_field)
-            for name, paths in parse_corpora(corpus).items()
-        },
+        options.open_corpora(corpus, text_field=text_field),
         by_folder=folders,
         bootstrap=bootstrap,
         seed=seed,
@@ -80,21 +67,17 @@ def command(
         options.prepare_folder(plots)
         _write_plots(rows, plots)
         if not quiet:
-            tell(f"plots written to {plots}")
+            info(f"plots written to {plots}")
     if as_json:
-        put_json([row.as_settings() for row in rows])
+        print_json([row.as_settings() for row in rows])
         return
-    for line in _lengths(rows):
-        put(line)
-    put("")
-    for line in _scripts(rows):
-        put(line)
+    _show_lengths(rows)
+    print_line()
+    _show_scripts(rows)
 
 
 def _load(folders: Sequence[Path]) -> dict[str, Tokenizer]:
-    """Tokenizers by the name of their folder, or by its path where names meet."""
-    from prunedbpe.tokenizer import Tokenizer
-
+    """Load tokenizers by folder name, or by path if two folders share a name."""
     names = [folder.name or str(folder) for folder in folders]
     if len(set(names)) < len(names):
         names = [str(folder) for folder in folders]
@@ -103,7 +86,7 @@ def _load(folders: Sequence[Path]) -> dict[str, Tokenizer]:
     return {name: Tokenizer.load(folder) for name, folder in zip(names, folders, strict=True)}
 
 
-def _lengths(rows: Sequence[CorpusEvaluation]) -> list[str]:
+def _show_lengths(rows: Sequence[CorpusEvaluation]) -> None:
     head = (
         "corpus", "tokenizer", "vocab", "tokens", "saves", "95 % interval", "bytes/token",
         "fertility", "unused", "<100", "gini", "rényi", "gap",
@@ -129,10 +112,10 @@ def _lengths(rows: Sequence[CorpusEvaluation]) -> list[str]:
                 f"{row.shortest_gap:.3%}",
             )
         )
-    return aligned(table, right=range(2, len(head)))
+    print_table(table, right=range(2, len(head)))
 
 
-def _scripts(rows: Sequence[CorpusEvaluation]) -> list[str]:
+def _show_scripts(rows: Sequence[CorpusEvaluation]) -> None:
     whole = [row for row in rows if row.source is None]
     scripts = list(dict.fromkeys(s for row in whole for s in row.characters_per_token))
     shown = scripts[:_MOST_SCRIPTS]
@@ -142,43 +125,38 @@ def _scripts(rows: Sequence[CorpusEvaluation]) -> list[str]:
         table.append(
             (row.corpus, row.tokenizer, *("" if v is None else f"{v:.3f}" for v in values))
         )
-    return aligned(table, right=range(2, len(shown) + 2))
+    print_table(table, right=range(2, len(shown) + 2))
 
 
 def _write_plots(rows: Sequence[CorpusEvaluation], folder: Path) -> None:
-    """Reductions, and the share of tokens seen rarely, for the corpora as wholes."""
-    from prunedbpe._support.atomic_files import atomic_write
-    from prunedbpe.analysis.metrics import SEEN_UNDER
-    from prunedbpe.report.figures import Series, as_svg_file, draw_bars
-
+    """Plot reductions and the share of rarely seen tokens on whole corpora."""
     whole = [row for row in rows if row.source is None]
     corpora = list(dict.fromkeys(row.corpus for row in whole))
     names = list(dict.fromkeys(row.tokenizer for row in whole))
     cells = {(row.tokenizer, row.corpus): row for row in whole}
-
-    def write(file_name: str, title: str, places: list[str], series: list[Series], y: str) -> None:
-        figure = draw_bars("plot", title, places, series, "", y)
-        with atomic_write(folder / file_name) as file:
-            file.write(as_svg_file(figure).encode())
-
-    saved = []
+    reductions = []
     for name in names[1:]:
-        reductions = [100 * cells[name, corpus].reduction for corpus in corpora]
-        labels = [f"{name}, {c}: {r:.3f} %" for c, r in zip(corpora, reductions, strict=True)]
-        saved.append(Series(name, reductions, labels))
-    if saved:
+        values = [100 * cells[name, corpus].reduction for corpus in corpora]
+        labels = [f"{name}, {c}: {v:.3f} %" for c, v in zip(corpora, values, strict=True)]
+        reductions.append(Series(name, values, labels))
+    if reductions:
         title = f"How much shorter than {names[0]}"
-        write("reduction.svg", title, corpora, saved, "shorter by, %")
+        _write_plot(folder / "reduction.svg", title, corpora, reductions, "shorter by, %")
     for number, corpus in enumerate(corpora, 1):
         rare = []
         for name in names:
             spread = cells[name, corpus].spread
-            shares = [100 * n / max(spread.learned, 1) for n in spread.seen_under.values()]
+            values = [100 * n / max(spread.learned, 1) for n in spread.seen_under.values()]
             labels = [
-                f"{name}, under {limit}: {share:.2f} %"
-                for limit, share in zip(SEEN_UNDER, shares, strict=True)
+                f"{name}, under {limit}: {value:.2f} %"
+                for limit, value in zip(SEEN_UNDER, values, strict=True)
             ]
-            rare.append(Series(name, shares, labels))
+            rare.append(Series(name, values, labels))
         places = [f"under {limit:,}" for limit in SEEN_UNDER]
         title = f"Visible learned tokens seen rarely in {corpus}"
-        write(f"exposure-{number}.svg", title, places, rare, "% of tokens")
+        _write_plot(folder / f"exposure-{number}.svg", title, places, rare, "% of tokens")
+
+
+def _write_plot(path: Path, title: str, places: list[str], series: list[Series], y: str) -> None:
+    with atomic_write(path) as file:
+        file.write(as_svg_file(draw_bars("plot", title, places, series, "", y)).encode())

@@ -1,4 +1,4 @@
-"""``prunedbpe export``: a tokenizer -> files of other libraries."""
+"""``prunedbpe export``: a tokenizer -> a format of another library."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Annotated
 import typer
 
 from prunedbpe.cli import options
-from prunedbpe.cli.messages import tell
+from prunedbpe.cli.terminal import info
+from prunedbpe.exchange.formats import export
+from prunedbpe.tokenizer import Tokenizer
 
 
 class ExportFormat(str, Enum):
-    """What can be written."""
+    """The formats that can be written."""
 
     TRANSFORMERS = "transformers"
     HUGGINGFACE = "huggingface"
@@ -32,8 +34,8 @@ def command(
         ExportFormat,
         typer.Argument(
             metavar="FORMAT",
-            help="transformers, decode-table, all-ranks, paper: exact for every tokenizer; "
-            "huggingface, tiktoken: exact for Standard BPE, refused for pruned vocabularies.",
+            help="transformers, decode-table, all-ranks, paper: any tokenizer; huggingface, "
+            "tiktoken: Standard BPE only.",
             show_default=False,
         ),
     ],
@@ -42,24 +44,21 @@ def command(
         typer.Option(
             "--output",
             "-o",
-            help="The folder; for huggingface and tiktoken it may be the file.",
+            help="Folder to write; for huggingface and tiktoken also a file.",
             show_default=False,
         ),
     ],
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a tokenizer for other libraries, exactly or not at all.
+    """Export a tokenizer to another format, exactly or not at all.
 
-    A pruned vocabulary is no stock merge model: one that can build a token emits the steps on the
-    way to it as tokens of their own. So `huggingface` and `tiktoken` refuse it.
+    Stock merge models cannot hide a token, so `huggingface` and `tiktoken` refuse a pruned
+    vocabulary.
 
     \b
     prunedbpe export tok transformers -o folder    # AutoTokenizer.from_pretrained("folder")
     prunedbpe export standard huggingface -o tokenizer.json
     """
-    from prunedbpe.exchange.formats import export
-    from prunedbpe.tokenizer import Tokenizer
-
     tok = Tokenizer.load(tokenizer)
     if format_ in _FILES and (output.is_dir() or not output.suffix):
         output = output / _FILES[format_]
@@ -71,4 +70,4 @@ def command(
     else:
         export(tok, format_.value, output)
     if not quiet:
-        tell(f"written to {output}")
+        info(f"written to {output}")

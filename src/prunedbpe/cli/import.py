@@ -1,4 +1,4 @@
-"""``prunedbpe import``: a tokenizer of another library -> a folder of ours."""
+"""``prunedbpe import``: a tokenizer of another library -> a tokenizer folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from prunedbpe.cli import options
-from prunedbpe.cli.messages import tell_facts
+from prunedbpe.cli.terminal import info_table
+from prunedbpe.errors import SettingsError
+from prunedbpe.exchange.importing import import_tokenizer
 
 
 def command(
@@ -21,46 +23,39 @@ def command(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder to write.", show_default=False)
-    ],
+    output: options.TokenizerOutput,
     pretokenizer: options.OriginalPretokenizer = None,
     special_token: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TEXT=ID",
-            help="Special token of a rank file, and its id; repeat for more.",
+            help="A special token of a rank file and its id. Repeatable.",
             show_default=False,
         ),
     ] = None,
     unicode_version: Annotated[
         str | None,
         typer.Option(
-            help="Unicode version of the library to be equal to; 16.0.0 by default.",
-            show_default=False,
+            help="Unicode version of the original library; 16.0.0 by default.", show_default=False
         ),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Take over a tokenizer of Hugging Face, tiktoken or the paper.
+    """Convert a Hugging Face, tiktoken or paper tokenizer.
 
-    Encodes with the original's ids, equal on every text, or refuses and names what it does not
-    support.
+    The result encodes every text to the ids of the original. An original with unsupported features
+    is refused, and the message names them.
 
     \b
     prunedbpe import tokenizer.json -o gpt2
     prunedbpe import ranks.tiktoken --pretokenizer cl100k --special-token "<|end|>=100257" -o tok
     """
-    from prunedbpe.exchange.importing import import_tokenizer
-
-    how: dict[str, Any] = {}
-    if pretokenizer is not None:
-        how["pretokenizer"] = pretokenizer
-    if special_token:
-        how["special_tokens"] = dict(_special(text) for text in special_token)
-    if unicode_version is not None:
-        how["unicode_version"] = unicode_version
-    tok = import_tokenizer(original, **how)
+    given: dict[str, Any] = {
+        "pretokenizer": pretokenizer,
+        "special_tokens": dict(map(_special, special_token)) if special_token else None,
+        "unicode_version": unicode_version,
+    }
+    tok = import_tokenizer(original, **{name: v for name, v in given.items() if v is not None})
     options.prepare_folder(output)
     tok.save(output)
     if not quiet:
@@ -72,13 +67,11 @@ def command(
         ]
         unmergeable = getattr(tok.vocabulary, "unmergeable", ())
         if unmergeable:
-            facts.append(("tokens no merge makes", f"{len(unmergeable):,}"))
-        tell_facts([*facts, ("written to", str(output))])
+            facts.append(("tokens without a merge", f"{len(unmergeable):,}"))
+        info_table([*facts, ("written to", str(output))])
 
 
 def _special(text: str) -> tuple[str, int]:
-    from prunedbpe.errors import SettingsError
-
     name, _, token_id = text.rpartition("=")
     if not name or not token_id.isdecimal():
         raise SettingsError(

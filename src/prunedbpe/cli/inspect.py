@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from prunedbpe.analysis import inspection
+from prunedbpe.analysis.comparison import ComparedToken, compare
 from prunedbpe.analysis.inspection import ExposureTable, TokenReport
 from prunedbpe.cli import options
-from prunedbpe.cli.against import show_comparison
-from prunedbpe.cli.messages import aligned, put, put_json, say
-from prunedbpe.cli.summary import compare_lengths, visibility_facts
+from prunedbpe.cli.terminal import hint, print_json, print_line, print_table
+from prunedbpe.cli.train import length_fact, visibility_facts
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import count
 from prunedbpe.errors import SettingsError
+from prunedbpe.merges import Applied, MergeTable, check_same_merges, replay
 from prunedbpe.merges.run_directory import load_merges
 from prunedbpe.tokenizer import Tokenizer
-from prunedbpe.types import Settings
+from prunedbpe.types import BYTE_COUNT, Settings
 from prunedbpe.vocabulary.vocabulary_files import token_repr
 
 
@@ -46,25 +48,23 @@ def command(
         Path | None,
         typer.Option(
             metavar="TOKENIZER",
-            help="Compare with another tokenizer of the same merges: what it hides, what it shows "
-            "instead, and what that is worth on --corpus, or on the corpus of --run.",
+            help="Compare with another tokenizer of the same merges: which tokens it hides, which "
+            "it shows instead, and how many tokens that saves on --corpus or --run.",
         ),
     ] = None,
     run: Annotated[
         Path | None,
         typer.Option(
-            metavar="RUN_DIR|MERGES", help="Take exposures from the run the tokenizer comes from."
+            metavar="RUN_DIR|MERGES", help="Take exposures from the run that made the tokenizer."
         ),
     ] = None,
     corpus: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATH",
-            help="Count exposures on this text instead; repeat for more.",
-            show_default=False,
+            metavar="PATH", help="Measure exposures on this text. Repeatable.", show_default=False
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="How many tokens a list shows; 0: all.")] = 20,
+    limit: Annotated[int, typer.Option(min=0, help="Length of a list; 0 for no limit.")] = 20,
     threads: options.Threads = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -77,36 +77,36 @@ def command(
     prunedbpe inspect tok --visible --run run --limit 0 --json
     prunedbpe inspect standard --against tok --corpus texts/
     """
-    if sum([token is not None, hex_ is not None, token_id is not None, rank is not None]) > 1:
+    if sum(given is not None for given in (token, hex_, token_id, rank)) > 1:
         raise typer.BadParameter("give only one of --token, --hex, --id and --rank")
+    if internal and visible:
+        raise typer.BadParameter("give only one of --internal and --visible")
+    if run is not None and corpus:
+        raise typer.BadParameter("give only one of --run and --corpus")
     tok = Tokenizer.load(tokenizer)
+    most = limit or None
     if against is not None:
         other = Tokenizer.load(against)
-        show_comparison(tok, other, run, corpus, limit or None, threads, as_json)
+        _show_comparison(tok, other, _applied(tok, other, run, corpus, threads), most, as_json)
         return
     wanted = _find(tok, token, hex_, token_id, rank)
-    if internal or visible:
-        if internal and visible:
-            raise typer.BadParameter("give only one of --internal and --visible")
-        if wanted is not None:
-            asked = "--internal" if internal else "--visible"
-            raise typer.BadParameter(f"{asked} lists tokens, it takes none")
-        exposures = _exposures(tok, run, corpus, threads)
-        show_list = _show_internal if internal else _show_visible
-        show_list(tok, exposures, limit or None, as_json)
-    elif wanted is not None:
-        exposures = _exposures(tok, run, corpus, threads)
+    if wanted is None and not (internal or visible):
+        _show_overview(inspection.overview(tok), as_json)
+        return
+    if wanted is not None and (internal or visible):
+        option = "--internal" if internal else "--visible"
+        raise typer.BadParameter(f"{option} lists all tokens; leave out the single token")
+    exposures = _exposures(tok, run, corpus, threads)
+    if wanted is not None:
         report = inspection.describe_token(tok, wanted, exposures)
         if as_json:
-            put_json(inspection.token_settings(tok, report))
+            print_json(inspection.token_settings(tok, report))
         else:
-            _show_token(tok, report, exposures, limit or None)
-    else:
-        facts = inspection.overview(tok)
-        if as_json:
-            put_json(facts)
-        else:
-            _show_overview(facts)
+            _show_token(tok, report, exposures, most)
+        return
+    if exposures is None:
+        hint("without exposures, tokens are sorted by rank; give --run or --corpus")
+    (_show_internal if internal else _show_visible)(tok, exposures, most, as_json)
 
 
 def _find(
@@ -119,7 +119,7 @@ def _find(
             return inspection.find_token(tok, bytes.fromhex(hex_))
         except ValueError:
             raise SettingsError(
-                f"--hex {hex_!r} is not hexadecimal", hint="write two digits a byte: 'e4 b8 ad'"
+                f"--hex {hex_!r} is not hexadecimal", hint="give two digits per byte: 'e4 b8 ad'"
             ) from None
     if rank is not None:
         return inspection.find_rank(tok, rank)
@@ -129,8 +129,6 @@ def _find(
 def _exposures(
     tok: Tokenizer, run: Path | None, corpus: list[str] | None, threads: int | None
 ) -> ExposureTable | None:
-    if run is not None and corpus:
-        raise typer.BadParameter("exposures come from --run or from --corpus, not from both")
     if run is not None:
         return inspection.exposures_of_run(tok, load_merges(run))
     if corpus:
@@ -139,36 +137,57 @@ def _exposures(
     return None
 
 
-def _show_overview(facts: Settings) -> None:
+def _applied(
+    before: Tokenizer,
+    after: Tokenizer,
+    run: Path | None,
+    corpus: list[str] | None,
+    threads: int | None,
+) -> Applied:
+    """Replay the longer merge list of the two on the corpus, or take its counts from the run."""
+    longer = max(before, after, key=lambda tok: len(tok.vocabulary.pairs))
+    if corpus:
+        counts = count(Corpus(corpus), pretokenizer=longer.pretokenizer, threads=threads)
+        merges = MergeTable.from_pairs(longer.vocabulary.pairs, longer.pretokenizer)
+        return replay(merges, counts, threads=threads)
+    if run is None:
+        raise SettingsError("a comparison needs text", hint="give --corpus or --run")
+    merges = load_merges(run)
+    check_same_merges(longer.vocabulary.pairs, merges.pairs)
+    return merges.applied
+
+
+def _show_overview(facts: Settings, as_json: bool) -> None:
+    if as_json:
+        print_json(facts)
+        return
     special = ", ".join(f"{text} {i}" for text, i in facts["special_tokens"].items())
     rows = [
         ("vocabulary", f"{facts['vocab_size']:,}"),
         ("visible learned tokens", f"{facts['visible_learned']:,}"),
         ("special tokens", special or "none"),
         ("internal tokens", f"{facts['internal_tokens']:,}"),
-        ("pretokenizer", ", ".join(str(value) for value in facts["pretokenizer"].values())),
-        ("longest tokens", "  ".join(_name(token) for token in facts["longest"])),
+        ("pretokenizer", ", ".join(map(str, facts["pretokenizer"].values()))),
+        ("longest tokens", _names(facts["longest"])),
     ]
     if facts["first_hidden"]:
-        rows.append(("hidden, the first", "  ".join(_name(t) for t in facts["first_hidden"])))
+        rows.append(("first hidden tokens", _names(facts["first_hidden"])))
     training = facts["training"]
     if training:
         corpus = training["corpus"]
         rows += [
-            ("boundary frequency", f"{training['boundary_frequency']:,}"),
             *visibility_facts(training),
             ("corpus", f"{corpus['documents']:,} documents, {corpus['bytes']:,} bytes"),
-            ("encoded length", compare_lengths(training)),
+            length_fact(training),
         ]
-    for line in aligned(rows):
-        put(line)
+    print_table(rows)
 
 
 def _show_token(
     tok: Tokenizer, report: TokenReport, exposures: ExposureTable | None, limit: int | None
 ) -> None:
     strings = tok.vocabulary.strings
-    known = "not known: give --run or --corpus"
+    known = "unknown; give --run or --corpus"
     if report.exposure is not None and exposures is not None:
         known = f"{report.exposure:,} (after {exposures.merge_count:,} merges)"
     rows = [
@@ -180,33 +199,33 @@ def _show_token(
         ("exposure", known),
     ]
     if report.visibility == "internal":
-        shown = "  ".join(f"{token_repr(tok.token_bytes(i))} {i}" for i in report.expansion)
-        rows.append(("expands into", shown))
+        parts = (f"{token_repr(tok.token_bytes(i))} {i}" for i in report.expansion)
+        rows.append(("expands into", "  ".join(parts)))
     for title, ranks in (("part of", report.parents), ("leads to", report.leads_to)):
         names = [token_repr(strings[rank]) for rank in ranks[:limit]]
-        more = [f"... {len(ranks):,} in all"] if len(ranks) > len(names) else []
-        rows.append((title, "  ".join([*names, *more]) or "nothing"))
-    for line in aligned(rows):
-        put(line)
+        if len(ranks) > len(names):
+            names.append(f"... {len(ranks):,} in total")
+        rows.append((title, "  ".join(names) or "nothing"))
+    print_table(rows)
     if report.parts is not None and report.rank is not None:
-        put("built from")
+        print_line("built from")
         for line in _tree_lines(inspection.build_tree(tok, report.rank)):
-            put(f"  {line}")
+            print_line(f"  {line}")
 
 
 def _tree_lines(root: Settings) -> list[str]:
     lines = []
-    open_nodes = [(root, "", "")]
-    while open_nodes:
-        node, lead, below = open_nodes.pop()
+    stack = [(root, "", "")]
+    while stack:
+        node, lead, below = stack.pop()
         place = f"id {node['token_id']}"
-        if node["rank"] >= 256:
+        if node["rank"] >= BYTE_COUNT:
             place += f", rank {node['rank']}, {node['visibility']}"
-        lines.append(f"{lead}{_name(node)}  {place}")
+        lines.append(f"{lead}{_names([node])}  {place}")
         if node["parts"]:
             left, right = node["parts"]
-            open_nodes.append((right, f"{below}└─ ", f"{below}   "))
-            open_nodes.append((left, f"{below}├─ ", f"{below}│  "))
+            stack.append((right, f"{below}└─ ", f"{below}   "))
+            stack.append((left, f"{below}├─ ", f"{below}│  "))
     return lines
 
 
@@ -214,57 +233,77 @@ def _show_internal(
     tok: Tokenizer, exposures: ExposureTable | None, limit: int | None, as_json: bool
 ) -> None:
     reports = inspection.internal_tokens(tok, exposures, limit)
-    _hint_exposures(exposures)
     if as_json:
-        put_json([inspection.token_settings(tok, report) for report in reports])
+        print_json([inspection.token_settings(tok, report) for report in reports])
         return
     rows = [("id", "rank", "exposure", "leads to", "token", "expands into")]
     for report in reports:
-        expansion = "  ".join(token_repr(tok.token_bytes(i)) for i in report.expansion)
-        exposed = "?" if report.exposure is None else f"{report.exposure:,}"
         rows.append(
             (
                 str(report.token_id),
                 str(report.rank),
-                exposed,
+                "?" if report.exposure is None else f"{report.exposure:,}",
                 f"{len(report.leads_to):,}",
                 token_repr(report.spelled),
-                expansion,
+                "  ".join(token_repr(tok.token_bytes(i)) for i in report.expansion),
             )
         )
-    for line in aligned(rows, right=(0, 1, 2, 3)):
-        put(line)
+    print_table(rows, right=range(4))
 
 
 def _show_visible(
     tok: Tokenizer, exposures: ExposureTable | None, limit: int | None, as_json: bool
 ) -> None:
     tokens = inspection.visible_tokens(tok, exposures, limit)
-    _hint_exposures(exposures)
     if as_json:
-        put_json(tokens)
+        print_json(tokens)
         return
     rows = [("id", "rank", "exposure", "token", "built from")]
     for token in tokens:
-        rows.append(
-            (
-                str(token["token_id"]),
-                str(token["rank"]),
-                "?" if token["exposure"] is None else f"{token['exposure']:,}",
-                _name(token),
-                "  ".join(_name(part) for part in token["parts"]),
-            )
+        exposed = "?" if token["exposure"] is None else f"{token['exposure']:,}"
+        place = (str(token["token_id"]), str(token["rank"]), exposed)
+        rows.append((*place, _names([token]), _names(token["parts"])))
+    print_table(rows, right=range(3))
+
+
+def _show_comparison(
+    before: Tokenizer, after: Tokenizer, applied: Applied, limit: int | None, as_json: bool
+) -> None:
+    comparison = compare(before, after, applied)
+    if as_json:
+        print_json(comparison.as_settings())
+        return
+    length, now = comparison.length_before, comparison.length_after
+    print_line(f"{length:,} tokens -> {now:,} tokens ({(now - length) / max(length, 1):+.3%})")
+    for title, tokens in (
+        ("hidden or removed", comparison.hidden),
+        ("shown instead", comparison.shown),
+    ):
+        print_line(f"\n{title}: {len(tokens):,}")
+        by_group = sorted(tokens, key=lambda token: token.group)
+        for group, members in groupby(by_group, key=lambda token: token.group):
+            _show_group(group, list(members), limit)
+    if comparison.others:
+        print_line(f"\ntokens internal in both: {comparison.others:+,} tokens")
+
+
+def _show_group(group: str, tokens: list[ComparedToken], limit: int | None) -> None:
+    saved = sum(token.worth for token in tokens)
+    print_line(f"\n  {group}: {len(tokens):,}, saving {saved:,} tokens")
+    rows = [("token", "rank", "exposure", "saves", "otherwise", "supports")]
+    rows += [
+        (
+            repr(token.text),
+            str(token.rank),
+            f"{token.exposure:,}",
+            f"{token.worth:,}",
+            " ".join(map(repr, token.expands_to)),
+            " ".join(map(repr, token.supports)),
         )
-    for line in aligned(rows, right=(0, 1, 2)):
-        put(line)
+        for token in tokens[:limit]
+    ]
+    print_table(rows, right=(1, 2, 3), indent="    ")
 
 
-def _hint_exposures(exposures: ExposureTable | None) -> None:
-    if exposures is None:
-        say(
-            "hint", "no exposures are known, so tokens are in order of rank: give --run or --corpus"
-        )
-
-
-def _name(token: Settings) -> str:
-    return token_repr(bytes.fromhex(token["bytes"]))
+def _names(tokens: list[Settings]) -> str:
+    return "  ".join(token_repr(bytes.fromhex(token["bytes"])) for token in tokens)

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from prunedbpe.cli import options
-from prunedbpe.cli.exits import InterruptedWork
-from prunedbpe.cli.messages import put_json, tell
+from prunedbpe.cli.terminal import info, on_interrupt, print_json
 from prunedbpe.counts import ChunkCounts
 from prunedbpe.merges.run_directory import learn_to_file
 
@@ -17,15 +16,15 @@ from prunedbpe.merges.run_directory import learn_to_file
 def command(
     counts: Annotated[
         Path,
-        typer.Argument(metavar="COUNTS", help="What `count` wrote.", show_default=False),
+        typer.Argument(metavar="COUNTS", help="The output of `count`.", show_default=False),
     ],
-    merges: Annotated[int, typer.Option(min=0, help="How many merges in all.", show_default=False)],
+    merges: Annotated[int, typer.Option(min=0, help="Total number of merges.", show_default=False)],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Parquet file to write.", show_default=False)
     ],
     resume: Annotated[
         bool,
-        typer.Option("--resume/--no-resume", help="Go on in the output file, or start it over."),
+        typer.Option("--resume/--no-resume", help="Continue the output file, or start over."),
     ] = True,
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
     threads: options.Threads = None,
@@ -35,14 +34,16 @@ def command(
 ) -> None:
     """Learn merges from chunk counts.
 
-    The output file is a checkpoint at any moment: run the command again to go on, or with more
-    merges to learn more.
+    The output file is always a valid checkpoint: run the command again to resume, or with a larger
+    --merges to learn more.
 
     \b
     prunedbpe learn counts.parquet --merges 40000 -o merges.parquet
     """
     options.prepare_file(output)
-    try:
+    with on_interrupt(
+        f"the merges so far are kept in {output}: run the same command again to resume"
+    ):
         learned = learn_to_file(
             ChunkCounts.load(counts),
             merges,
@@ -52,15 +53,11 @@ def command(
             every_seconds=checkpoint_seconds,
             progress=options.choose_progress(progress, quiet=quiet),
         )
-    except KeyboardInterrupt:
-        raise InterruptedWork(
-            f"what was learned is kept in {output}: run the same command again to go on"
-        ) from None
     if not quiet:
-        end = ", and no pair is left that occurs twice" if learned.exhausted else ""
-        tell(f"{output} holds {len(learned):,} merges{end}")
+        end = "; no further pair occurs twice" if learned.exhausted else ""
+        info(f"{output} holds {len(learned):,} merges{end}")
     if as_json:
-        put_json(
+        print_json(
             {
                 "merges": len(learned),
                 "exhausted": learned.exhausted,

@@ -1,7 +1,7 @@
-"""Options that several verbs share, and what they become.
+"""Options that several verbs share, and how they are parsed.
 
-Each is an annotated type, so that a verb says ``threads: Threads = None`` and help texts are
-written once. Nothing heavy is imported here before an option is used.
+Each option is an annotated type: a verb declares ``threads: Threads = None``, and the help text is
+written once, here.
 """
 
 from __future__ import annotations
@@ -10,15 +10,21 @@ import atexit
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from prunedbpe._support.progress import (
+    SILENT,
+    BarProgress,
+    JsonProgress,
+    Progress,
+    default_progress,
+)
+from prunedbpe.corpus import Corpus, Shard
 from prunedbpe.errors import SettingsError
-
-if TYPE_CHECKING:
-    from prunedbpe._support.progress import Progress
-    from prunedbpe.corpus import Shard
+from prunedbpe.types import DEFAULT_SPECIAL_TOKENS
+from prunedbpe.visibility.policy import CANDIDATE_RATIO, VisibilityPolicy
 
 
 class ProgressMode(str, Enum):
@@ -29,23 +35,52 @@ class ProgressMode(str, Enum):
     NONE = "none"
 
 
+class SourceMode(str, Enum):
+    """What counts as one source of the corpus."""
+
+    FILES = "files"
+    FOLDERS = "folders"
+    CORPUS = "corpus"
+
+
 Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="CORPUS",
-        help="Files and folders, '-' for standard input. Lines of .txt .log .html are documents, "
-        ".jsonl and .parquet have a text field, .gz .zst .xz .bz2 are unpacked.",
+        help="Files and folders, '-' for standard input. Each line of .txt .log .html is a "
+        "document; .jsonl and .parquet have a text field; .gz .zst .xz .bz2 are decompressed.",
+        show_default=False,
+    ),
+]
+NamedCorpora = Annotated[
+    list[str],
+    typer.Option(
+        "--corpus",
+        metavar="NAME=PATH[,PATH...]",
+        help="A corpus: its name, and files or folders. Repeatable.",
+        show_default=False,
+    ),
+]
+Merges = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUN_DIR|MERGES",
+        help="A run directory of `train --run-dir`, or the output of `learn`.",
         show_default=False,
     ),
 ]
 TokenizerFolder = Annotated[
     Path,
-    typer.Argument(metavar="TOKENIZER", help="The folder of a tokenizer.", show_default=False),
+    typer.Argument(metavar="TOKENIZER", help="Tokenizer folder.", show_default=False),
+]
+TokenizerOutput = Annotated[
+    Path,
+    typer.Option("--output", "-o", help="Tokenizer folder to write.", show_default=False),
 ]
 TextField = Annotated[str, typer.Option(help="Text field of .jsonl and .parquet files.")]
-Nfc = Annotated[bool, typer.Option("--nfc", help="Bring text to Unicode normal form C.")]
+Nfc = Annotated[bool, typer.Option("--nfc", help="Normalize text to Unicode NFC.")]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Make a file that is not UTF-8 an error, not a warning.")
+    bool, typer.Option("--strict", help="Fail on text that is not UTF-8 instead of skipping it.")
 ]
 PretokenizerName = Annotated[
     str,
@@ -58,14 +93,14 @@ OriginalPretokenizer = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|REGEX",
-        help="How the original cuts text, where its files do not say.",
+        help="The original's pretokenizer, if its files do not name it.",
         show_default=False,
     ),
 ]
 VocabSize = Annotated[
     int,
     typer.Option(
-        help="All a model sees: bytes, visible tokens, special tokens.", show_default=False
+        help="Everything a model sees: bytes, visible tokens, special tokens.", show_default=False
     ),
 ]
 ThresholdText = Annotated[
@@ -81,7 +116,7 @@ Validation = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATH",
-        help="With auto: choose by the encoded length of this text; repeat for more.",
+        help="With auto: text whose encoded length decides. Repeatable.",
         show_default=False,
     ),
 ]
@@ -89,17 +124,18 @@ CandidateRatio = Annotated[
     float,
     typer.Option(min=1.0, help="With auto: merges to retain per visible learned token."),
 ]
+Sources = Annotated[SourceMode, typer.Option(help="With auto: what counts as one source.")]
 SpecialTokens = Annotated[
     list[str] | None,
     typer.Option(
         "--special-token",
         metavar="TEXT",
-        help="A reserved token; repeat for more. Replaces <_EOS_> <_SOS_> <_SEP_> <_PAD_>.",
+        help="A reserved token. Repeatable; replaces <_EOS_> <_SOS_> <_SEP_> <_PAD_>.",
         show_default=False,
     ),
 ]
 NoSpecialTokens = Annotated[
-    bool, typer.Option("--no-special-tokens", help="Reserve no token at all.")
+    bool, typer.Option("--no-special-tokens", help="Reserve no special token.")
 ]
 MaxTrainVocab = Annotated[
     int | None, typer.Option(help="Upper bound of bytes and learned tokens.", show_default=False)
@@ -108,12 +144,12 @@ Threads = Annotated[
     int | None,
     typer.Option(min=1, help="One per core by default; never changes the result."),
 ]
-CheckpointSeconds = Annotated[float, typer.Option(min=0, help="Seconds between two checkpoints.")]
+CheckpointSeconds = Annotated[float, typer.Option(min=0, help="Seconds between checkpoints.")]
 CheckpointAt = Annotated[
     list[int] | None,
     typer.Option(
         metavar="SIZE",
-        help="Vocabulary size at which to save as well; repeat for more.",
+        help="Also write a checkpoint at this vocabulary size. Repeatable.",
         show_default=False,
     ),
 ]
@@ -122,15 +158,13 @@ ProgressOption = Annotated[
     typer.Option(help="How to show progress; a bar if standard error is a terminal."),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No bar and no summary; warnings and errors stay.")
+    bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings remain.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def choose_progress(mode: ProgressMode | None, *, quiet: bool) -> Progress:
-    """Who watches the work; a mode that was asked for counts more than ``quiet``."""
-    from prunedbpe._support.progress import SILENT, BarProgress, JsonProgress, default_progress
-
+    """Return the progress reporter; an explicit mode overrides ``quiet``."""
     if mode is ProgressMode.BAR:
         return BarProgress()
     if mode is ProgressMode.JSON:
@@ -138,35 +172,59 @@ def choose_progress(mode: ProgressMode | None, *, quiet: bool) -> Progress:
     return SILENT if mode is ProgressMode.NONE else default_progress(quiet=quiet)
 
 
-def choose_special_tokens(given: list[str] | None, *, none: bool) -> tuple[str, ...]:
-    """The reserved tokens: those given, none, or the paper's."""
-    from prunedbpe.types import DEFAULT_SPECIAL_TOKENS
+def choose_policy(
+    threshold: str,
+    max_train_vocab: int | None,
+    validation: list[str] | None,
+    candidate_ratio: float = CANDIDATE_RATIO,
+    sources: SourceMode = SourceMode.FILES,
+    *,
+    text_field: str = "text",
+    strict: bool = False,
+) -> VisibilityPolicy:
+    """Build the visibility policy; the last two options say how to read the validation text."""
+    text = Corpus(validation, text_field=text_field, strict=strict) if validation else None
+    return VisibilityPolicy(threshold, max_train_vocab, candidate_ratio, sources.value, text)
 
+
+def choose_special_tokens(given: list[str] | None, *, none: bool) -> tuple[str, ...]:
+    """Return the reserved tokens: the given ones, none, or the paper's."""
     if none and given:
         raise SettingsError(
-            "--special-token and --no-special-tokens are given together", hint="leave out one"
+            "--special-token and --no-special-tokens exclude each other", hint="give only one"
         )
     return () if none else tuple(given or DEFAULT_SPECIAL_TOKENS)
 
 
 def parse_shard(text: str) -> Shard:
-    """Read a shard as ``index/count``.
+    """Parse ``index/count``.
 
     >>> parse_shard("2/8")
     Shard(index=2, count=8)
     """
-    from prunedbpe.corpus import Shard
-
     index, _, count = text.partition("/")
     if not (index.isdecimal() and count.isdecimal()):
         raise SettingsError(
-            f"shard {text!r} is not of the form INDEX/COUNT", hint="the shards of 8 are 0/8 to 7/8"
+            f"shard {text!r} is not of the form INDEX/COUNT", hint="8 shards are 0/8 to 7/8"
         )
     return Shard(int(index), int(count))
 
 
+def open_corpora(given: list[str], *, text_field: str = "text") -> dict[str, Corpus]:
+    """Open corpora of the form ``NAME=PATH[,PATH...]``; a repeated name adds paths."""
+    named: dict[str, list[str]] = {}
+    for text in given:
+        name, _, paths = text.partition("=")
+        if not name or not paths.strip(","):
+            raise SettingsError(
+                f"corpus {text!r} is not of the form NAME=PATH", hint="for instance books=books/"
+            )
+        named.setdefault(name, []).extend(path for path in paths.split(",") if path)
+    return {name: Corpus(paths, text_field=text_field) for name, paths in named.items()}
+
+
 def prepare_folder(folder: Path) -> None:
-    """Make the output folder now: nobody wants to learn after hours that it cannot be made."""
+    """Create the output folder before the work starts, so that a bad path fails early."""
     if folder.is_dir():
         return
     if folder.exists():
@@ -176,13 +234,13 @@ def prepare_folder(folder: Path) -> None:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    """A command that fails leaves no folder behind that was made for its output."""
+    """Remove an output folder into which a failed command wrote nothing."""
     with suppress(OSError):
         folder.rmdir()
 
 
 def prepare_file(path: Path) -> None:
-    """Make the folder of an output file, and refuse a folder in its place."""
+    """Create the parent folder of an output file; refuse a folder in its place."""
     if path.is_dir():
         raise SettingsError(f"{path}: is a folder", hint=f"give a file, such as {path / 'out'}")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,8 @@ import typer
 
 from prunedbpe.analysis.retargeting import id_map, retarget
 from prunedbpe.cli import options
-from prunedbpe.cli.exits import InterruptedWork
-from prunedbpe.cli.messages import say
-from prunedbpe.cli.summary import show_tokenizer
+from prunedbpe.cli.terminal import hint, on_interrupt
+from prunedbpe.cli.train import save_tokenizer
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import count
 from prunedbpe.errors import SettingsError
@@ -19,24 +19,14 @@ from prunedbpe.merges import MergeTable
 from prunedbpe.merges.run_directory import load_merges
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.training import prune, prune_run
-from prunedbpe.visibility.policy import CANDIDATE_RATIO, VisibilityPolicy
+from prunedbpe.visibility.policy import CANDIDATE_RATIO
 
 ID_MAP_FILE = "id_map.json"
 
 
 def command(
-    merges: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN_DIR|MERGES",
-            help="What `train --run-dir` kept, which is learned on if needed; or what `learn` "
-            "wrote.",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the tokenizer.", show_default=False)
-    ],
+    merges: options.Merges,
+    output: options.TokenizerOutput,
     vocab_size: options.VocabSize,
     threshold: options.ThresholdText = "40%",
     domain: Annotated[
@@ -44,8 +34,7 @@ def command(
         typer.Option(
             "--for",
             metavar="PATH",
-            help="Choose what is visible for this text instead, out of the merges there are; "
-            "repeat for more.",
+            help="Choose the visible tokens for this text, from the existing merges. Repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -53,7 +42,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="TOKENIZER",
-            help="With --for: write id_map.json from this tokenizer's ids; Standard BPE of the "
+            help="With --for: map the ids of this tokenizer in id_map.json; Standard BPE of the "
             "same size by default.",
             show_default=False,
         ),
@@ -69,7 +58,9 @@ def command(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Make a tokenizer of any size out of learned merges.
+    """Make a tokenizer of any size from learned merges.
+
+    A run directory learns more merges if it has too few.
 
     \b
     prunedbpe prune run --vocab-size 8000 --threshold auto -o tok-8000
@@ -78,24 +69,31 @@ def command(
     """
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
     options.prepare_folder(output)
-    watch = options.choose_progress(progress, quiet=quiet)
-    policy = VisibilityPolicy(
-        threshold,
-        max_train_vocab,
-        candidate_ratio,
-        validation=Corpus(validation) if validation else None,
-    )
+    reporter = options.choose_progress(progress, quiet=quiet)
+    policy = options.choose_policy(threshold, max_train_vocab, validation, candidate_ratio)
     if domain:
         if validation or max_train_vocab is not None:
             raise SettingsError(
-                "--for chooses by the domain, out of the merges there are",
+                "--for chooses by the domain, from the existing merges",
                 hint="leave out --validation and --max-train-vocab",
             )
-        tokenizer = _retarget(merges, domain, base, output, vocab_size, special_tokens, threads)
+        table = load_merges(merges)
+        counts = count(
+            Corpus(domain), pretokenizer=table.pretokenizer, threads=threads, progress=reporter
+        )
+        tokenizer = retarget(table, counts, vocab_size, special_tokens=special_tokens)
+        reference = (
+            prune(table, vocab_size, threshold=0, special_tokens=special_tokens)
+            if base is None
+            else Tokenizer.load(base)
+        )
+        id_map(reference, tokenizer).save(output / ID_MAP_FILE)
     elif base is not None:
-        raise SettingsError("--base is given without --for", hint="leave it out, or name a domain")
+        raise SettingsError("--base is given without --for", hint="leave it out, or give a domain")
     elif merges.is_dir():
-        try:
+        with on_interrupt(
+            f"the merges so far are kept in {merges}: run the same command again to resume"
+        ):
             tokenizer = prune_run(
                 merges,
                 vocab_size,
@@ -103,46 +101,22 @@ def command(
                 special_tokens=special_tokens,
                 threads=threads,
                 checkpoint_seconds=checkpoint_seconds,
-                progress=watch,
+                progress=reporter,
             )
-        except KeyboardInterrupt:
-            raise InterruptedWork(
-                f"the merges so far are kept in {merges}: run the same command again to resume"
-            ) from None
     else:
         table = MergeTable.load(merges)
-        counted = None
-        if policy.validation is not None:
-            counted = count(
-                Corpus(validation), pretokenizer=table.pretokenizer, threads=threads, progress=watch
+        if validation:
+            counts = count(
+                Corpus(validation),
+                pretokenizer=table.pretokenizer,
+                threads=threads,
+                progress=reporter,
             )
-        policy = policy.counted(None, counted)
+            policy = replace(policy, validation=counts)
         tokenizer = prune(table, vocab_size, policy=policy, special_tokens=special_tokens)
-    tokenizer.save(output)
-    show_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
-    if threshold == "auto" and not domain and not tokenizer.training["auto"]["sources"]:
-        say(
-            "hint",
-            "the sources of the corpus are unknown here, so tokens of few sources are not "
-            "discounted: train with --threshold auto --run-dir to keep them",
+    save_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
+    if policy.is_auto and not domain and not tokenizer.training["auto"]["sources"]:
+        hint(
+            "the sources of the corpus are unknown, so auto cannot compare them; train with "
+            "--threshold auto --run-dir to keep them"
         )
-
-
-def _retarget(
-    merges: Path,
-    domain: list[str],
-    base: Path | None,
-    output: Path,
-    vocab_size: int,
-    special_tokens: tuple[str, ...],
-    threads: int | None,
-) -> Tokenizer:
-    table = load_merges(merges)
-    counts = count(Corpus(domain), pretokenizer=table.pretokenizer, threads=threads)
-    tokenizer = retarget(table, counts, vocab_size, special_tokens=special_tokens)
-    if base is None:
-        reference = prune(table, vocab_size, threshold=0, special_tokens=special_tokens)
-    else:
-        reference = Tokenizer.load(base)
-    id_map(reference, tokenizer).save(output / ID_MAP_FILE)
-    return tokenizer

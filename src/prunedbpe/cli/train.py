@@ -1,36 +1,31 @@
-"""``prunedbpe train``: corpus -> tokenizer."""
+"""``prunedbpe train``: corpus -> tokenizer; and the summary that ``prune`` shares."""
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from prunedbpe._support.atomic_files import read_json
 from prunedbpe.cli import options
-from prunedbpe.cli.exits import InterruptedWork
-from prunedbpe.cli.summary import show_tokenizer
-from prunedbpe.corpus import Corpus
+from prunedbpe.cli.terminal import info, info_table, on_interrupt, print_json
+from prunedbpe.corpus import Corpus, CorpusReport
 from prunedbpe.pretokenizers import find_pretokenizer
+from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.tokenizer.folder import SETTINGS_FILE
 from prunedbpe.training import train
-from prunedbpe.visibility.policy import CANDIDATE_RATIO, VisibilityPolicy
+from prunedbpe.types import Settings
+from prunedbpe.visibility.policy import CANDIDATE_RATIO
 from prunedbpe.visibility.threshold import required_tokens
 
-
-class SourceMode(str, Enum):
-    """What counts as one source of the corpus."""
-
-    FILES = "files"
-    FOLDERS = "folders"
-    CORPUS = "corpus"
+Facts = list[tuple[str, str]]
+"""Rows of a summary: name and value."""
 
 
 def command(
     corpus: options.Inputs,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the tokenizer.", show_default=False)
-    ],
+    output: options.TokenizerOutput,
     vocab_size: options.VocabSize,
     threshold: options.ThresholdText = "40%",
     pretokenizer: options.PretokenizerName = "paper",
@@ -39,17 +34,14 @@ def command(
     max_train_vocab: options.MaxTrainVocab = None,
     validation: options.Validation = None,
     candidate_ratio: options.CandidateRatio = CANDIDATE_RATIO,
-    sources: Annotated[
-        SourceMode,
-        typer.Option(help="With auto: what counts as one source, for how far tokens are spread."),
-    ] = SourceMode.FILES,
+    sources: options.Sources = options.SourceMode.FILES,
     run_dir: Annotated[
         Path | None,
-        typer.Option(help="Keep counts and checkpoints here, and go on from what is there."),
+        typer.Option(help="Keep counts and checkpoints here; resume the run found here."),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume/--no-resume", help="Go on in the run directory, or start it over."),
+        typer.Option("--resume/--no-resume", help="Resume the run directory, or start over."),
     ] = True,
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
     checkpoint_at: options.CheckpointAt = None,
@@ -61,24 +53,30 @@ def command(
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Train a tokenizer: corpus to tokenizer, in one go.
+    """Train a tokenizer on a corpus.
 
     \b
     prunedbpe train texts/ --vocab-size 16000 --threshold 40% -o tok
     prunedbpe train texts/ --vocab-size 16000 --threshold auto -o tok
-    prunedbpe train texts/ --vocab-size 16000 --run-dir run -o tok   # can be stopped and resumed
+    prunedbpe train texts/ --vocab-size 16000 --run-dir run -o tok   # resumable
     """
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
-    policy = VisibilityPolicy(
+    policy = options.choose_policy(
         threshold,
         max_train_vocab,
+        validation,
         candidate_ratio,
-        sources.value,
-        Corpus(validation, text_field=text_field, strict=strict) if validation else None,
+        sources,
+        text_field=text_field,
+        strict=strict,
     )
     texts = Corpus(corpus, text_field=text_field, strict=strict, excluding=[output, run_dir])
     options.prepare_folder(output)
-    try:
+    with on_interrupt(
+        "with --run-dir, an interrupted run can be resumed"
+        if run_dir is None
+        else f"the work so far is kept in {run_dir}: run the same command again to resume"
+    ):
         tokenizer = train(
             texts,
             vocab_size,
@@ -92,11 +90,83 @@ def command(
             checkpoint_at=[required_tokens(size, special_tokens) for size in checkpoint_at or ()],
             progress=options.choose_progress(progress, quiet=quiet),
         )
-    except KeyboardInterrupt:
-        if run_dir is None:
-            raise InterruptedWork("with --run-dir a run can be interrupted and resumed") from None
-        raise InterruptedWork(
-            f"the work so far is kept in {run_dir}: run the same command again to resume"
-        ) from None
-    tokenizer.save(output)
-    show_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
+    save_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
+
+
+def save_tokenizer(tokenizer: Tokenizer, folder: Path, *, quiet: bool, as_json: bool) -> None:
+    """Save a tokenizer and summarize how it was trained."""
+    tokenizer.save(folder)
+    training = tokenizer.training
+    if not quiet:
+        info_table(
+            [
+                *corpus_facts(CorpusReport.from_settings(training["corpus"])),
+                ("vocabulary", f"{tokenizer.vocab_size:,}"),
+                *visibility_facts(training),
+                ("internal tokens", f"{tokenizer.vocabulary.internal_count:,}"),
+                length_fact(training),
+            ]
+        )
+        info(f"tokenizer written to {folder}")
+    if as_json:
+        print_json(read_json(folder / SETTINGS_FILE))
+
+
+def corpus_facts(corpus: CorpusReport) -> Facts:
+    """What was read, and what was skipped."""
+    skipped = ", first ".join([f"{corpus.skipped_documents:,}", *corpus.skipped[:1]])
+    facts = [
+        ("documents", f"{corpus.documents:,}"),
+        ("bytes", f"{corpus.bytes:,}"),
+        ("skipped documents", skipped),
+    ]
+    if corpus.replaced_documents:
+        facts.append(("repaired documents", f"{corpus.replaced_documents:,}"))
+    return facts
+
+
+def length_fact(training: Settings) -> tuple[str, str]:
+    """Encoded length of the training corpus."""
+    length, standard = training["encoded_length"], training["standard_encoded_length"]
+    return "encoded length", _length(length, standard)
+
+
+def visibility_facts(training: Settings) -> Facts:
+    """How the visible tokens were chosen."""
+    facts = [("boundary frequency", f"{training['boundary_frequency']:,}")]
+    if "retargeted" in training:
+        domain = training["retargeted"]
+        length = _length(domain["domain_length"], domain["domain_standard_length"])
+        return [
+            *facts,
+            ("merges retained", f"{domain['candidates']:,}, chosen by the domain's length"),
+            ("domain length", length),
+        ]
+    if "auto" not in training:
+        text = f"{training['min_exposure']:,} (threshold {training['threshold']})"
+        return [*facts, ("min exposure", text)]
+    auto = training["auto"]
+    if auto["chosen_by"] == "validation":
+        change = _change(auto["validation_length"], auto["validation_standard_length"])
+        chosen = f"shortest of {len(auto['tried'])} on the validation text, {change}"
+    else:
+        chosen = (
+            f"{auto['candidate_ratio']:g} merges per visible token; spread over "
+            f"{auto['sources']:,} sources to the power {auto['spread_exponent']:g}"
+        )
+    learned = f"{auto['candidates_learned']:,} learned"
+    return [
+        *facts,
+        ("merges retained", f"{auto['candidates']:,} of {learned} ({auto['stopped']})"),
+        ("chosen by", chosen),
+        ("least exposure", f"{training['least_visible_exposure']:,} of a visible token"),
+    ]
+
+
+def _length(length: int, standard: int) -> str:
+    change = _change(length, standard)
+    return f"{length:,} tokens, {change} against Standard BPE ({standard:,})"
+
+
+def _change(length: int, standard: int) -> str:
+    return f"{(length - standard) / max(standard, 1):+.3%}"

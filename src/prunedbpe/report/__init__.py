@@ -1,1 +1,1 @@
-"""Report: the paper's study on the user's own text, as tables, figures and checked claims."""
+"""Report: the paper's study on two corpora, as tables, figures and an HTML page."""

@@ -1,7 +1,7 @@
-"""What a study may take up again: merges by the content of their corpus, and numbers by their name.
+"""Cache of a study: merges by the digest of their corpus, numbers by name.
 
-A killed run loses at most the step it was in. Nothing is trusted by file name or date: keys hold
-the digest of the chunk counts, so text that changed is counted as another corpus.
+A killed run loses at most its current step. Keys hold the digest of the chunk counts, not a file
+name or date, so a changed text never hits the cache.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from prunedbpe.merges import MergeTable
 _RESULTS = "results.json"
 
 _VERSION = 1
-"""Goes up when a number of the same name would come out differently."""
+"""Incremented whenever a number of the same name would change."""
 
 
 class StudyCache:
     """A folder of merges and numbers.
 
     Args:
-        folder: Made when something is kept; ``None`` keeps things in memory only.
+        folder: Created on the first write; ``None`` caches in memory only.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -36,24 +36,24 @@ class StudyCache:
                 self._numbers = found["numbers"]
 
     def merges(self, counts: ChunkCounts) -> MergeTable | None:
-        """Merges learned on these counts before."""
+        """Return the cached merges of these counts."""
         path = self._merges_path(counts)
         if path is None or not path.is_file():
             return None
         try:
             found = MergeTable.load(path)
         except FormatError:
-            return None  # written by another version: learned anew, and overwritten
+            return None  # another version wrote it: learn again and overwrite
         return found if found.counts_digest == counts.digest else None
 
     def keep_merges(self, counts: ChunkCounts, merges: MergeTable) -> None:
-        """Keep merges for another run."""
+        """Cache merges for another run."""
         path = self._merges_path(counts)
         if path is not None:
             merges.save(path)
 
     def numbers(self, name: str, compute: Callable[[], list[int]]) -> list[int]:
-        """The numbers kept under ``name``, computed if they are not there."""
+        """Return the numbers cached under ``name``; compute them if they are missing."""
         if name not in self._numbers:
             self._numbers[name] = compute()
             if self._folder is not None:

@@ -1,8 +1,8 @@
-"""The paper's claims, each checked on the results of a study: held, or not held and where."""
+"""The paper's claims, each checked on the results of a study."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,12 +13,12 @@ _NAMED = 4
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement about every cell it names.
+    """A claim and the comparisons that check it.
 
     Attributes:
-        text: The statement.
-        checked: How many comparisons it makes.
-        failures: Where it fails.
+        text: The claim.
+        checked: Number of comparisons.
+        failures: The comparisons that fail.
     """
 
     text: str
@@ -34,18 +34,17 @@ class Claim:
 
     @property
     def evidence(self) -> str:
-        """In how many comparisons it holds, and where it does not."""
-        good = self.checked - len(self.failures)
-        told = f"{good} of {self.checked}"
+        """How many comparisons hold, and which do not."""
+        text = f"{self.checked - len(self.failures)} of {self.checked}"
         if self.failures:
             more = len(self.failures) - _NAMED
             named = "; ".join(self.failures[:_NAMED])
-            told += f"; not: {named}" + (f"; and {more} more" if more > 0 else "")
-        return told
+            text += f"; not: {named}" + (f"; and {more} more" if more > 0 else "")
+        return text
 
 
 def check_claims(results: StudyResults) -> list[Claim]:
-    """Check every claim of the paper's text, and the same of automatic visibility."""
+    """Check the paper's claims, and similar ones about automatic visibility."""
     thresholds = results.thresholds
     claims = [
         _claim(
@@ -54,12 +53,12 @@ def check_claims(results: StudyResults) -> list[Claim]:
         ),
         _claim("A larger threshold gives a larger gain in every cell.", _monotone(results)),
         _claim(
-            "The internal tokens of a smaller threshold are internal at a larger one too.",
+            "Tokens that are internal at a smaller threshold are internal at a larger one.",
             _nested(results),
         ),
-        _claim("Internal tokens do not become fewer when the vocabulary grows.", _growing(results)),
+        _claim("A larger vocabulary does not have fewer internal tokens.", _growing(results)),
         _claim(
-            "The minimum-token segmentation is shorter than the native one in every cell.",
+            "The minimum-token segmentation is shorter than encoding by rank in every cell.",
             _shortest_shorter(results, [STANDARD, *thresholds]),
         ),
         _claim(
@@ -88,6 +87,8 @@ def check_claims(results: StudyResults) -> list[Claim]:
 
 
 Check = tuple[str, bool]
+Place = tuple[str, int, str, str]
+"""Training corpus, size, policy and encoded corpus: the arguments of ``StudyResults.cell``."""
 
 
 def _claim(text: str, checks: Iterator[Check]) -> Claim:
@@ -95,37 +96,30 @@ def _claim(text: str, checks: Iterator[Check]) -> Claim:
     return Claim(text, len(done), [place for place, good in done if not good])
 
 
-def _everywhere(
-    results: StudyResults, check: Callable[[str, int, str], Iterator[Check]]
-) -> Iterator[Check]:
+def _places(results: StudyResults, policies: Sequence[str]) -> Iterator[Place]:
     for training in results.trainings:
         for size in results.sizes:
             for corpus in results.trainings:
-                yield from check(training, size, corpus)
+                for policy in policies:
+                    yield training, size, policy, corpus
 
 
-def _place(training: str, size: int, corpus: str, policy: str) -> str:
-    return f"{training} → {corpus}, {size:,}, {policy}"
+def _name(place: Place, policy: str | None = None) -> str:
+    training, size, own, corpus = place
+    return f"{training} → {corpus}, {size:,}, {policy or own}"
 
 
-def _gains(results: StudyResults, policies: list[str]) -> Iterator[Check]:
-    def check(training: str, size: int, corpus: str) -> Iterator[Check]:
-        for policy in policies:
-            good = results.reduction(training, size, policy, corpus) > 0
-            yield _place(training, size, corpus, policy), good
-
-    return _everywhere(results, check)
+def _gains(results: StudyResults, policies: Sequence[str]) -> Iterator[Check]:
+    for place in _places(results, policies):
+        yield _name(place), results.reduction(*place) > 0
 
 
 def _monotone(results: StudyResults) -> Iterator[Check]:
-    def check(training: str, size: int, corpus: str) -> Iterator[Check]:
+    for place in _places(results, [STANDARD]):
+        training, size, _, corpus = place
         for smaller, larger in pairwise(results.thresholds):
-            good = results.reduction(training, size, larger, corpus) > results.reduction(
-                training, size, smaller, corpus
-            )
-            yield _place(training, size, corpus, f"{smaller} to {larger}"), good
-
-    return _everywhere(results, check)
+            gains = [results.reduction(training, size, t, corpus) for t in (smaller, larger)]
+            yield _name(place, f"{smaller} to {larger}"), gains[1] > gains[0]
 
 
 def _nested(results: StudyResults) -> Iterator[Check]:
@@ -143,33 +137,21 @@ def _growing(results: StudyResults) -> Iterator[Check]:
                 yield f"{training}, {policy}, {smaller:,} to {larger:,}", after >= before
 
 
-def _shortest_shorter(results: StudyResults, policies: list[str]) -> Iterator[Check]:
-    def check(training: str, size: int, corpus: str) -> Iterator[Check]:
-        for policy in policies:
-            cell = results.cell(training, size, policy, corpus)
-            if cell.shortest is not None:
-                yield _place(training, size, corpus, policy), cell.shortest < cell.length
-
-    return _everywhere(results, check)
+def _shortest_shorter(results: StudyResults, policies: Sequence[str]) -> Iterator[Check]:
+    for place in _places(results, policies):
+        cell = results.cell(*place)
+        if cell.shortest is not None:
+            yield _name(place), cell.shortest < cell.length
 
 
-def _shortest_gains(results: StudyResults, policies: list[str]) -> Iterator[Check]:
-    def check(training: str, size: int, corpus: str) -> Iterator[Check]:
-        for policy in policies:
-            if results.cell(training, size, policy, corpus).shortest is not None:
-                good = results.shortest_reduction(training, size, policy, corpus) > 0
-                yield _place(training, size, corpus, policy), good
-
-    return _everywhere(results, check)
+def _shortest_gains(results: StudyResults, policies: Sequence[str]) -> Iterator[Check]:
+    for place in _places(results, policies):
+        if results.cell(*place).shortest is not None:
+            yield _name(place), results.shortest_reduction(*place) > 0
 
 
 def _beats(results: StudyResults, policy: str) -> Iterator[Check]:
-    def check(training: str, size: int, corpus: str) -> Iterator[Check]:
-        best = max(
-            (results.reduction(training, size, t, corpus) for t in results.thresholds), default=None
-        )
-        if best is not None:
-            good = results.reduction(training, size, policy, corpus) > best
-            yield _place(training, size, corpus, policy), good
-
-    return _everywhere(results, check)
+    for place in _places(results, [policy]):
+        training, size, _, corpus = place
+        best = max(results.reduction(training, size, t, corpus) for t in results.thresholds)
+        yield _name(place), results.reduction(*place) > best

@@ -1,9 +1,8 @@
-"""The two figures of a study as SVG, small enough to stand inside a page.
+"""The two figures of a study as inline SVG.
 
-Colours come from the page's style (``var(--series-1)`` and so on), so that one drawing serves light
-and dark; a policy has the same colour in both figures. Bars stand in the order of the legend, for
-who cannot tell the colours apart; a drawing tells a screen reader all its numbers. The drawings of
-one figure share their scale.
+Colours come from the page's style (``var(--series-1)`` and so on), so one drawing serves light and
+dark mode; a policy has the same colour in both figures. For accessibility, bars are in legend order
+and the description lists all numbers. The drawings of one figure share their scale.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from importlib.resources import files
 
 from prunedbpe.report.results import STANDARD, StudyResults, percent, share
 
-# Between the widths a drawing has on the page, so that text keeps about its size.
+# Between the widths of a drawing on narrow and wide pages, so text keeps about its size.
 _WIDTH, _HEIGHT = 340, 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50, 8, 10, 44
 _LETTER = 8.0  # width of a letter, generously
@@ -26,13 +25,13 @@ _COLOURS = 6
 
 @dataclass(frozen=True)
 class Series:
-    """One colour of bars: a value for each place on the x axis, or none.
+    """Bars of one colour, at most one for each place on the x axis.
 
     Attributes:
-        name: What the legend calls it.
-        values: How high the bars are.
-        labels: What a bar says of itself.
-        look: Classes of its bars in the page's style; by its place in the drawing if left out.
+        name: Name in the legend.
+        values: Heights of the bars.
+        labels: Tooltips of the bars.
+        look: CSS classes of the bars; by position in the drawing if empty.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with its title and its legend: look and name of each series."""
+    """A drawing, its title, and its legend: look and name of each series."""
 
     title: str
     svg: str
@@ -51,7 +50,7 @@ class Figure:
 
 
 class _Drawing:
-    """A plot area with a y axis; x has named places."""
+    """A plot area with a numeric y axis and named places on the x axis."""
 
     def __init__(self, identity: str, title: str, places: Sequence[str], low: float, high: float):
         self.identity = identity
@@ -77,8 +76,8 @@ class _Drawing:
                 f"{round(value, 6):g}</text>"
             )
             value += self.step
-        # Names never run into each other: of many, every second, third, ... is written; long ones
-        # are cut. The description has them all.
+        # Names must not overlap: show only every n-th of many, and truncate long ones. The
+        # description has them all.
         room = (_WIDTH - _LEFT - _RIGHT) / _LETTER / len(self.places)
         every = math.ceil(min(max(map(len, self.places)) + 1, 6) / room)
         letters = int(room * every)
@@ -123,7 +122,7 @@ class _Drawing:
 
 
 def _nice(low: float, high: float) -> tuple[float, float, float]:
-    """Round bounds and a step between ticks: 1, 2 or 5 times a power of ten."""
+    """Return round bounds, and a tick step of 1, 2 or 5 times a power of ten."""
     if high <= low:
         high = low + 1
     rough = (high - low) / 5
@@ -133,7 +132,7 @@ def _nice(low: float, high: float) -> tuple[float, float, float]:
 
 
 def growth_figures(results: StudyResults) -> list[Figure]:
-    """Figure 1: the gain of more Standard tokens beside the gain of pruning, for each training."""
+    """Figure 1: the gain of more Standard tokens and of pruning, by training corpus."""
     panels = []
     for training in results.trainings:
         grown = [results.growth_reduction(training, size, training) for size in results.sizes]
@@ -147,9 +146,9 @@ def growth_figures(results: StudyResults) -> list[Figure]:
 
 
 def shortest_figures(results: StudyResults) -> list[Figure]:
-    """Figure 2: by rank and shortest, against Standard BPE by rank, for each training on its own.
+    """Figure 2: by rank and shortest, against Standard BPE by rank, by training corpus.
 
-    The lengths themselves lie too close together to be told apart in a drawing.
+    Absolute lengths would be too close together to distinguish.
     """
     compared = [results.thresholds[-1]] + (["auto"] if "auto" in results.policies else [])
     shown = [(STANDARD, "shortest")]
@@ -173,7 +172,7 @@ def shortest_figures(results: StudyResults) -> list[Figure]:
 def _panels(
     identity: str, results: StudyResults, panels: Sequence[Sequence[Series]]
 ) -> list[Figure]:
-    """A drawing for each training, measured on the corpus it was trained on."""
+    """Draw one panel for each training corpus, measured on that corpus."""
     values = [value for series in panels for one in series for value in one.values]
     return [
         draw_bars(
@@ -202,16 +201,16 @@ def draw_bars(
     y_label: str,
     scale: Sequence[float | None] = (),
 ) -> Figure:
-    """Groups of bars, a group for each place on the x axis.
+    """Draw groups of bars, one group for each place on the x axis.
 
     Args:
-        identity: Prefix of the drawing's ids, its own on a page.
-        title: What a screen reader calls it.
+        identity: Prefix of the drawing's element ids, unique on a page.
+        title: Title for screen readers.
         places: Names on the x axis.
-        series: Values and their labels, at most six series.
-        x_label: What the places are.
-        y_label: What the values are.
-        scale: More values that must fit in, of drawings that stand beside this one.
+        series: At most six series.
+        x_label: Label of the x axis.
+        y_label: Label of the y axis.
+        scale: Values of neighbouring drawings that share the scale.
     """
     values = [value for one in series for value in one.values if value is not None]
     values += [value for value in scale if value is not None]
@@ -223,7 +222,7 @@ def draw_bars(
 
 
 def as_svg_file(figure: Figure) -> str:
-    """A drawing that stands alone: with its legend, its colours for light and dark, no links."""
+    """Return the drawing as a standalone SVG file with its legend and style."""
     row = 18
     keys = "".join(
         f'<rect class="bar {look}" x="{_LEFT}" y="{_HEIGHT + row * (number - 1)}" '
@@ -240,7 +239,7 @@ def as_svg_file(figure: Figure) -> str:
 
 
 def page_style() -> str:
-    """The style of the page and of drawings that stand alone."""
+    """Return the style of the page and of standalone drawings."""
     return files("prunedbpe.report").joinpath("page.css").read_text(encoding="utf-8")
 
 
@@ -259,12 +258,12 @@ def _percentages(
 
 
 def _describe(series: Sequence[Series], places: Sequence[str]) -> str:
-    """All numbers in words; each label says its series, place and value."""
-    told = [
+    """List all numbers; each label names its series, place and value."""
+    groups = [
         "; ".join(one.labels[place] for one in series if one.values[place] is not None)
         for place in range(len(places))
     ]
-    return ". ".join(told) + "."
+    return ". ".join(groups) + "."
 
 
 def _size(size: int) -> str:

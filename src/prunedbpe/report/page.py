@@ -1,4 +1,4 @@
-"""The study as one HTML page: no scripts, no external requests, light and dark, narrow and wide."""
+"""The study as one HTML page without scripts or external requests, for light and dark mode."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ from fractions import Fraction
 from html import escape
 
 from prunedbpe.report.claims import Claim
-from prunedbpe.report.figures import (
-    Figure,
-    growth_figures,
-    page_style,
-    shortest_figures,
-)
+from prunedbpe.report.figures import Figure, growth_figures, page_style, shortest_figures
 from prunedbpe.report.results import StudyResults, percent
 from prunedbpe.report.tables import (
     Table,
@@ -30,16 +25,16 @@ _VERDICTS = {"held": "held", "not held": "failed"}
 
 
 def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
-    """The whole study as one self-contained page."""
+    """Render the study as one self-contained page."""
     sections = [
         ("claims", "Claims", _claims(claims)),
         (
             "growth",
-            "Pruning beside a larger vocabulary",
+            "Pruning against a larger vocabulary",
             _figures(
                 "Figure 1",
-                "What pruning saves at a size, beside what "
-                f"{results.growth_tokens:,} more Standard tokens would save.",
+                "Reduction by pruning at each size, and by "
+                f"{results.growth_tokens:,} more Standard tokens.",
                 growth_figures(results),
             )
             + _folded(growth_table(results)),
@@ -51,8 +46,8 @@ def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
             "The fewest visible tokens",
             _figures(
                 "Figure 2",
-                "The same visible vocabularies, encoded by rank and cut into as few tokens as "
-                "possible: how much shorter than Standard BPE by rank.",
+                "Reduction against Standard BPE by rank, of the same visible vocabularies encoded "
+                "by rank and into the fewest tokens.",
                 shortest_figures(results),
             )
             + _folded(shortest_table(results)),
@@ -60,10 +55,10 @@ def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
     ]
     if results.baselines:
         sections.append(("baselines", "Baselines", _table(baseline_table(results))))
-    sections.append(("tokens", "Tokens that changed sides", _table(qualitative_table(results))))
+    sections.append(("tokens", "Tokens that changed", _table(qualitative_table(results))))
     if results.spot_checks:
         sections.append(("checks", "Spot checks", _table(spot_check_table(results))))
-    sections.append(("how", "How this was made", _how(results)))
+    sections.append(("how", "Setup", _how(results)))
     links = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title, _ in sections)
     body = "".join(
         f'<section aria-labelledby="{name}"><h2 id="{name}">{title}</h2>{content}</section>'
@@ -74,7 +69,7 @@ def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<title>Pruned BPE: the study</title>"
         f'<link rel="icon" href="data:,"><style>{page_style()}</style></head><body>'
-        '<a class="skip" href="#content">To the content</a>'
+        '<a class="skip" href="#content">Skip to content</a>'
         f"<header><h1>Pruned BPE: the paper’s study on {_names(results)}</h1>"
         f"<p>{_summary(results)}</p>{_headline(results)}</header>"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
@@ -97,7 +92,7 @@ def _summary(results: StudyResults) -> str:
 
 
 def _headline(results: StudyResults) -> str:
-    """What a reader takes away: the ranges over all trainings and sizes."""
+    """Show the range of each reduction over all training corpora and sizes."""
     threshold, names = results.thresholds[-1], results.trainings
     own = [(name, size, name) for name in names for size in results.sizes]
     foreign = [(a, n, b) for a, b in (names[:2], names[1::-1]) for n in results.sizes]
@@ -115,7 +110,7 @@ def _headline(results: StudyResults) -> str:
     facts.append((f"{results.growth_tokens:,} more Standard tokens", _range(grown)))
     shown = "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd></div>" for a, b in facts)
     return (
-        "<p>Fewer tokens than with Standard BPE, from least to most over all sizes:</p>"
+        "<p>Reduction against Standard BPE, least to most over all sizes:</p>"
         f'<dl class="headline">{shown}</dl>'
     )
 
@@ -137,8 +132,7 @@ def _claims(claims: Sequence[Claim]) -> str:
     )
     held = sum(claim.verdict == "held" for claim in claims)
     checked = sum(claim.checked > 0 for claim in claims)
-    told = f"checked on these corpora: {held} of {checked} claims held."
-    return f"<p>What the paper says, and what is said beyond it, {told}</p>" + _scroll(
+    return f"<p>{held} of {checked} claims hold on these corpora.</p>" + _scroll(
         "Claims",
         '<table><caption class="unseen">Claims</caption><thead><tr>'
         '<th scope="col">Claim</th><th scope="col">Verdict</th><th scope="col">Holds in</th>'
@@ -147,16 +141,13 @@ def _claims(claims: Sequence[Claim]) -> str:
 
 
 def _table(table: Table) -> str:
-    numeric = [
-        any(isinstance(row[column], (int, Fraction)) for row in table.rows)
-        for column in range(len(table.columns))
-    ]
+    numeric = table.numeric
     head = "".join(
         f'<th scope="col"{_class(flush)}>{escape(column)}</th>'
         for column, flush in zip(table.columns, numeric, strict=True)
     )
     rows = []
-    group: list[Value] = []  # what neighbouring rows have in common; a line stands before the next
+    group: list[Value] = []  # the headings that neighbouring rows share; a rule separates groups
     for row in table.rows:
         first = group != row[: table.headings - 1]
         group = row[: table.headings - 1]
@@ -168,7 +159,7 @@ def _table(table: Table) -> str:
         ]
         opening = '<tr class="first">' if first else "<tr>"
         rows.append(f"{opening}{''.join(cells)}</tr>")
-    # The caption would be as wide as the table and scroll with it; a paragraph stays in view.
+    # A caption would be as wide as the table and scroll with it; a paragraph stays in view.
     return f"<p><strong>{escape(table.title)}.</strong> {escape(table.caption)}</p>" + _scroll(
         table.title,
         f'<table><caption class="unseen">{escape(table.title)}</caption>'
@@ -186,7 +177,7 @@ def _class(numeric: bool) -> str:
 
 
 def _scroll(label: str, content: str) -> str:
-    """A wide table scrolls inside its own box, which the keyboard can reach."""
+    """Put a wide table into a scrollable box that is reachable by keyboard."""
     named = f'role="region" tabindex="0" aria-label="{escape(label)}"'
     return f'<div class="scroll" {named}>{content}</div>'
 
@@ -206,7 +197,7 @@ def _figures(title: str, caption: str, figures: Sequence[Figure]) -> str:
         for figure in figures
     )
     return (
-        f"<p><strong>{title}.</strong> {escape(caption)} Bars stand in the order of the legend.</p>"
+        f"<p><strong>{title}.</strong> {escape(caption)} Bars are in legend order.</p>"
         f'<ul class="legend" aria-label="Legend">{keys}</ul><div class="figures">{drawn}</div>'
     )
 

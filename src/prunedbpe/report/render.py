@@ -1,4 +1,4 @@
-"""Writing a study: one folder with Markdown, CSV, LaTeX, JSON and an HTML page."""
+"""The report of a study: one folder with Markdown, CSV, LaTeX, JSON and an HTML page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from prunedbpe.report.tables import (
 
 
 def all_tables(results: StudyResults, claims: list[Claim]) -> list[Table]:
-    """Every table of a study, in the order of the report."""
+    """Return every table of a study, in report order."""
     tables = [
         claim_table(claims),
         length_table(results),
@@ -42,15 +42,15 @@ def all_tables(results: StudyResults, claims: list[Claim]) -> list[Table]:
 
 
 def write_report(results: StudyResults, folder: Path) -> list[Claim]:
-    """Write all forms of the report.
+    """Write the report in all formats.
 
     Args:
-        results: What the study found.
-        folder: Gets ``index.html``, ``report.md``, ``study.json`` and a ``.csv`` and a ``.tex`` for
-            each table.
+        results: The results of the study.
+        folder: Folder for ``index.html``, ``report.md``, ``study.json``, and a ``.csv`` and a
+            ``.tex`` file for each table.
 
     Returns:
-        The claims, checked.
+        The checked claims.
     """
     folder.mkdir(parents=True, exist_ok=True)
     claims = check_claims(results)
@@ -65,7 +65,7 @@ def write_report(results: StudyResults, folder: Path) -> list[Claim]:
 
 
 def as_report(results: StudyResults, tables: list[Table]) -> str:
-    """The whole study in Markdown."""
+    """Format the study as Markdown."""
     lines = ["# Pruned BPE: the study", ""]
     for corpus in results.corpora:
         lines.append(

@@ -1,4 +1,4 @@
-"""What a study finds: plain numbers, saved as JSON; tables and pages are made from these alone."""
+"""Results of a study: plain numbers, saved as JSON; all tables and pages are made from these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from prunedbpe._support.atomic_files import write_json
 
 STANDARD = "Standard"
-"""The policy every other one is compared with."""
+"""The policy that all others are compared with."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Cell:
         training: Corpus the merges were learned on.
         vocab_size: All a model sees.
         policy: ``Standard``, a threshold, ``auto`` or a baseline.
-        corpus: Corpus that is encoded.
-        length: Its tokens.
-        shortest: Its tokens in the minimum-token segmentation; ``None`` where not asked for.
+        corpus: The encoded corpus.
+        length: Its encoded length in tokens.
+        shortest: Its length in the minimum-token segmentation, if measured.
     """
 
     training: str
@@ -38,16 +38,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class VocabularyFacts:
-    """One vocabulary, whatever it encodes.
+    """One vocabulary, independent of any corpus.
 
     Attributes:
         training: Corpus the merges were learned on.
         vocab_size: All a model sees.
         policy: As for a cell.
-        internal: Internal tokens.
-        retained: Learned tokens in all, visible and internal.
-        min_exposure: The count the threshold comes to; ``None`` where there is no threshold.
-        holds_smaller: Whether the internal tokens of the threshold before are internal here too.
+        internal: Number of internal tokens.
+        retained: Number of learned tokens, visible and internal.
+        min_exposure: The count the threshold comes to, if there is one.
+        holds_smaller: Whether all internal tokens of the next smaller threshold are internal here.
     """
 
     training: str
@@ -61,7 +61,7 @@ class VocabularyFacts:
 
 @dataclass(frozen=True)
 class QualitativeRow:
-    """A token that changed sides: out of sight, or into the slot that became free."""
+    """An example of a token that was hidden or became visible."""
 
     change: str
     group: str
@@ -73,7 +73,7 @@ class QualitativeRow:
 
 @dataclass(frozen=True)
 class SpotCheck:
-    """A length of the tables, found again by loading the exported tokenizer and encoding."""
+    """A length verified by loading the exported tokenizer and encoding."""
 
     training: str
     vocab_size: int
@@ -96,24 +96,24 @@ class CorpusFacts:
 
 @dataclass(frozen=True)
 class StudyResults:
-    """Everything a study found.
+    """All results of a study.
 
     Attributes:
         corpora: The two corpora, and both together.
         sizes: Vocabulary sizes.
-        sizes_reason: How they came about.
-        thresholds: The paper's thresholds, rising.
-        policies: Standard, the thresholds, and automatic visibility if it was asked for.
-        baselines: Baselines, in the order of the table.
-        cells: Policies and baselines on corpora.
-        facts: Internal counts of policies, baselines and Standard.
-        growth: Lengths of Standard BPE with ``growth_tokens`` more tokens, as cells.
-        growth_tokens: How many more.
-        qualitative: Tokens that changed sides.
-        qualitative_of: Training and size they come from.
-        spot_checks: Lengths found again by really encoding.
+        sizes_reason: ``given``, or why they were suggested.
+        thresholds: Ratio thresholds, in ascending order.
+        policies: Standard, the thresholds, and automatic visibility if included.
+        baselines: Baselines, in table order.
+        cells: Every policy and baseline on every corpus.
+        facts: Every vocabulary.
+        growth: Standard BPE with ``growth_tokens`` more tokens, as cells.
+        growth_tokens: Number of additional tokens.
+        qualitative: Example tokens.
+        qualitative_of: Training corpus, size and threshold of the examples.
+        spot_checks: Lengths verified by encoding.
         settings: Pretokenizer, special tokens, versions, machine, command.
-        seconds: How long each part took.
+        seconds: Duration of each part.
     """
 
     corpora: list[CorpusFacts]
@@ -134,7 +134,7 @@ class StudyResults:
 
     @property
     def trainings(self) -> list[str]:
-        """Names of the corpora merges were learned on."""
+        """Names of the training corpora."""
         return [corpus.name for corpus in self.corpora]
 
     @cached_property
@@ -150,33 +150,33 @@ class StudyResults:
         return {(f.training, f.vocab_size, f.policy): f for f in self.facts}
 
     def cell(self, training: str, vocab_size: int, policy: str, corpus: str) -> Cell:
-        """One vocabulary on one corpus."""
+        """Return one vocabulary on one corpus."""
         return self._cells[training, vocab_size, policy, corpus]
 
     def has(self, training: str, vocab_size: int, policy: str, corpus: str) -> bool:
-        """Whether there is such a cell: a baseline may lack candidates."""
+        """Return whether a cell exists: a baseline may lack candidates."""
         return (training, vocab_size, policy, corpus) in self._cells
 
     def fact(self, training: str, vocab_size: int, policy: str) -> VocabularyFacts:
-        """One vocabulary."""
+        """Return the facts of one vocabulary."""
         return self._facts[training, vocab_size, policy]
 
     def reduction(self, training: str, vocab_size: int, policy: str, corpus: str) -> Fraction:
-        """How much shorter than Standard BPE of the same size, exactly."""
+        """Return the exact share of tokens saved against Standard BPE of the same size."""
         standard = self.cell(training, vocab_size, STANDARD, corpus).length
         return share(standard - self.cell(training, vocab_size, policy, corpus).length, standard)
 
     def shortest_reduction(
         self, training: str, vocab_size: int, policy: str, corpus: str
     ) -> Fraction:
-        """The same, both in the minimum-token segmentation."""
+        """Return the same share, both sides in the minimum-token segmentation."""
         standard = self.cell(training, vocab_size, STANDARD, corpus).shortest
         length = self.cell(training, vocab_size, policy, corpus).shortest
         assert standard is not None and length is not None
         return share(standard - length, standard)
 
     def growth_reduction(self, training: str, vocab_size: int, corpus: str) -> Fraction | None:
-        """How much shorter Standard BPE gets by more tokens; ``None`` if so many do not exist."""
+        """Return the share saved by growing Standard BPE, if the corpus supports it."""
         grown = self._growth.get((training, vocab_size, corpus))
         if grown is None:
             return None
@@ -184,23 +184,23 @@ class StudyResults:
         return share(standard - grown.length, standard)
 
     def save(self, path: Path) -> None:
-        """Write as JSON."""
+        """Write the results as JSON."""
         write_json(path, asdict(self))
 
 
 def share(part: int, whole: int) -> Fraction:
-    """A share of integers, kept exact until it is shown; a share of nothing is 0."""
+    """Return an exact share; the share of an empty whole is 0."""
     return Fraction(part, whole) if whole else Fraction(0)
 
 
 def percent(value: Fraction, digits: int = 3) -> str:
-    """A share as a percentage, rounded once, from the exact fraction.
+    """Format a share as a percentage, rounded once from the exact fraction.
 
     >>> percent(Fraction(1, 8), 1), percent(Fraction(-1, 3)), percent(Fraction(1, 2000), 1)
     ('12.5', '-33.333', '0.0')
     """
     step = Decimal(1).scaleb(-digits)
-    # Enough digits that the division cannot turn a value into a tie that it is not.
+    # 30 extra digits, so that the division cannot create a false tie.
     scaled = Decimal(value.numerator * 100 * 10**30 // value.denominator).scaleb(-30)
     rounded = scaled.quantize(step, ROUND_HALF_EVEN)
     return format(abs(rounded) if rounded == 0 else rounded, "f")

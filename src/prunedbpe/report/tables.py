@@ -1,7 +1,7 @@
-"""Tables of a study, as rows of values; and as Markdown, CSV and LaTeX.
+"""Tables of a study, as rows of values, and as Markdown, CSV and LaTeX.
 
-A value is text, a number, an exact share (shown as a percentage) or nothing. CSV has the numbers
-unrounded, shares as percentages with nine digits.
+A value is text, a number, an exact share (shown as a percentage) or ``None``. CSV has plain
+numbers, and percentages with nine digits.
 """
 
 from __future__ import annotations
@@ -11,25 +11,26 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 from prunedbpe.report.claims import Claim
-from prunedbpe.report.results import STANDARD, StudyResults, percent, share
+from prunedbpe.report.results import STANDARD, SpotCheck, StudyResults, percent, share
 
 Value = str | int | Fraction | None
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a name for its files.
+    """A table of a report.
 
     Attributes:
-        name: Name of its files, without ending.
-        title: What it is called.
-        caption: What its numbers mean.
-        columns: Headings.
-        rows: Values, as many in each row as there are columns.
-        headings: How many columns at the left name the row.
-        digits: Of percentages.
+        name: Name of its files, without extension.
+        title: The title.
+        caption: What the numbers mean.
+        columns: Column headings.
+        rows: One value per column in each row.
+        headings: Number of columns on the left that name the row.
+        digits: Decimal places of percentages.
     """
 
     name: str
@@ -40,8 +41,16 @@ class Table:
     headings: int = 1
     digits: int = 3
 
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers."""
+        return [
+            any(isinstance(row[column], (int, Fraction)) for row in self.rows)
+            for column in range(len(self.columns))
+        ]
+
     def text(self, value: Value) -> str:
-        """A value as a person reads it."""
+        """Format a value for a reader."""
         if value is None:
             return "–"
         if isinstance(value, Fraction):
@@ -51,62 +60,55 @@ class Table:
 
 def length_table(results: StudyResults) -> Table:
     """Table 3: encoded lengths and reductions, same-corpus and cross-corpus."""
-    pruned = [policy for policy in results.policies if policy != STANDARD]
-    saved = [f"{policy} saves, %" for policy in pruned]
+    pruned = _pruned(results)
     rows: list[list[Value]] = []
-    for training in results.trainings:
-        for corpus in results.trainings:
-            for size in results.sizes:
-                lengths = [
-                    results.cell(training, size, policy, corpus).length
-                    for policy in results.policies
-                ]
-                reductions = [results.reduction(training, size, p, corpus) for p in pruned]
-                rows.append(
-                    [training, corpus, _kind(training, corpus), size, *lengths, *reductions]
-                )
+    for training, corpus, size in _places(results):
+        lengths = [results.cell(training, size, p, corpus).length for p in results.policies]
+        reductions = [results.reduction(training, size, p, corpus) for p in pruned]
+        rows.append([training, corpus, _kind(training, corpus), size, *lengths, *reductions])
+    saved = [f"{policy} saves, %" for policy in pruned]
     return Table(
         "table-3-lengths",
         "Table 3. Encoded lengths",
-        "Tokens of the corpus by training corpus, encoded corpus and vocabulary size, and how much "
-        "shorter than Standard BPE of the same size, in percent. Kind: the same corpus, the other "
-        "one (cross), a part of the training corpus, or the whole it is a part of.",
+        "Tokens by training corpus, encoded corpus and vocabulary size, and the reduction against "
+        "Standard BPE of the same size, in percent. Kind: the same corpus, the other one (cross), "
+        "a part of the training corpus, or the whole it is a part of.",
         ["Trained on", "Encoded", "Kind", "Size", *results.policies, *saved],
         rows,
         headings=4,
     )
 
 
+def _pruned(results: StudyResults) -> list[str]:
+    return [policy for policy in results.policies if policy != STANDARD]
+
+
+def _places(results: StudyResults) -> list[tuple[str, str, int]]:
+    """Return training corpus, encoded corpus and size of every row."""
+    return list(product(results.trainings, results.trainings, results.sizes))
+
+
 def _kind(training: str, corpus: str) -> str:
     if training == corpus:
         return "same"
-    return (
-        "part"
-        if corpus in training.split("+")
-        else ("whole" if training in corpus.split("+") else "cross")
-    )
+    if corpus in training.split("+"):
+        return "part"
+    return "whole" if training in corpus.split("+") else "cross"
 
 
 def internal_table(results: StudyResults) -> Table:
     """Table 4: internal tokens and their share of all learned tokens."""
-    pruned = [policy for policy in results.policies if policy != STANDARD]
+    pruned = _pruned(results)
     rows: list[list[Value]] = []
-    for training in results.trainings:
-        for size in results.sizes:
-            facts = [results.fact(training, size, policy) for policy in pruned]
-            rows.append(
-                [
-                    training,
-                    size,
-                    *[fact.internal for fact in facts],
-                    *[share(fact.internal, fact.retained) for fact in facts],
-                ]
-            )
+    for training, size in product(results.trainings, results.sizes):
+        facts = [results.fact(training, size, policy) for policy in pruned]
+        counts = [fact.internal for fact in facts]
+        shares = [share(fact.internal, fact.retained) for fact in facts]
+        rows.append([training, size, *counts, *shares])
     return Table(
         "table-4-internal",
         "Table 4. Internal tokens",
-        "How many learned tokens are internal, and their share of all retained learned tokens, in "
-        "percent.",
+        "Internal tokens, and their share of all retained learned tokens in percent.",
         ["Trained on", "Size", *pruned, *[f"{policy} share, %" for policy in pruned]],
         rows,
         headings=2,
@@ -116,7 +118,7 @@ def internal_table(results: StudyResults) -> Table:
 
 def growth_table(results: StudyResults) -> Table:
     """The numbers of Figure 1."""
-    pruned = [policy for policy in results.policies if policy != STANDARD]
+    pruned = _pruned(results)
     rows: list[list[Value]] = [
         [
             training,
@@ -124,14 +126,13 @@ def growth_table(results: StudyResults) -> Table:
             results.growth_reduction(training, size, training),
             *[results.reduction(training, size, policy, training) for policy in pruned],
         ]
-        for training in results.trainings
-        for size in results.sizes
+        for training, size in product(results.trainings, results.sizes)
     ]
     return Table(
         "figure-1-growth",
         "Figure 1 in numbers",
-        f"How much shorter the training corpus gets, in percent: by {results.growth_tokens:,} more "
-        "Standard tokens, and by pruning at the same size.",
+        f"Reduction of the training corpus in percent: by {results.growth_tokens:,} more Standard "
+        "tokens, and by pruning at the same size.",
         ["Trained on", "Size", f"+{results.growth_tokens:,} Standard", *pruned],
         rows,
         headings=2,
@@ -141,69 +142,39 @@ def growth_table(results: StudyResults) -> Table:
 def shortest_table(results: StudyResults) -> Table:
     """The numbers of Figure 2."""
     rows: list[list[Value]] = []
-    for training in results.trainings:
-        for corpus in results.trainings:
-            for size in results.sizes:
-                for policy in results.policies:
-                    cell = results.cell(training, size, policy, corpus)
-                    assert cell.shortest is not None
-                    rows.append(
-                        [
-                            training,
-                            corpus,
-                            size,
-                            policy,
-                            cell.length,
-                            cell.shortest,
-                            share(cell.length - cell.shortest, cell.length),
-                            results.shortest_reduction(training, size, policy, corpus),
-                        ]
-                    )
+    for (training, corpus, size), policy in product(_places(results), results.policies):
+        cell = results.cell(training, size, policy, corpus)
+        assert cell.shortest is not None
+        shorter = share(cell.length - cell.shortest, cell.length)
+        gain = results.shortest_reduction(training, size, policy, corpus)
+        rows.append([training, corpus, size, policy, cell.length, cell.shortest, shorter, gain])
     return Table(
         "figure-2-shortest",
         "Figure 2 in numbers",
-        "Tokens by rank and in the minimum-token segmentation; how much shorter that is, and how "
-        "much shorter than that of Standard BPE, in percent.",
+        "Tokens by rank and in the minimum-token segmentation; the reduction of the second against "
+        "the first, and against that of Standard BPE, in percent.",
         [
-            "Trained on",
-            "Encoded",
-            "Size",
-            "Policy",
-            "By rank",
-            "Shortest",
-            "Shorter by, %",
+            "Trained on", "Encoded", "Size", "Policy", "By rank", "Shortest", "Shorter by, %",
             "Against Standard, %",
         ],
         rows,
         headings=4,
-    )
+    )  # fmt: skip
 
 
 def baseline_table(results: StudyResults) -> Table:
     """Reductions of policies and baselines against Standard BPE of the same size."""
-    named = [p for p in [*results.policies, *results.baselines] if p != STANDARD]
+    named = [*_pruned(results), *results.baselines]
     rows: list[list[Value]] = []
-    for training in results.trainings:
-        for corpus in results.trainings:
-            for size in results.sizes:
-                rows.append(
-                    [
-                        training,
-                        corpus,
-                        size,
-                        *[
-                            results.reduction(training, size, policy, corpus)
-                            if results.has(training, size, policy, corpus)
-                            else None
-                            for policy in named
-                        ],
-                    ]
-                )
+    for training, corpus, size in _places(results):
+        cells = [(training, size, policy, corpus) for policy in named]
+        reductions = [results.reduction(*c) if results.has(*c) else None for c in cells]
+        rows.append([training, corpus, size, *reductions])
     return Table(
         "table-baselines",
         "Baselines at the same visible size",
-        "How much shorter than Standard BPE of the same size, in percent. All but the last column "
-        "encode by their own merges; the last one is a bound for the Standard vocabulary.",
+        "Reduction against Standard BPE of the same size, in percent. The last column is a lower "
+        "bound for the Standard vocabulary; all others encode with their own merges.",
         ["Trained on", "Encoded", "Size", *named],
         rows,
         headings=3,
@@ -211,12 +182,13 @@ def baseline_table(results: StudyResults) -> Table:
 
 
 def qualitative_table(results: StudyResults) -> Table:
-    """Tokens that changed sides."""
+    """Examples of tokens that were hidden or became visible."""
     return Table(
         "table-tokens",
-        f"Tokens that changed sides ({results.qualitative_of})",
-        "Of each group, internal tokens that stand alone least often, and newly visible ones that "
-        "stand most often; what stands for them on the other side; a visible token built on them.",
+        f"Tokens that changed ({results.qualitative_of})",
+        "For each group: the internal tokens with the least exposure, the new visible tokens with "
+        "the most, the tokens that replace them in the other vocabulary, and a visible token built "
+        "on them.",
         ["Change", "Group", "Token", "Exposure", "Instead", "Used by"],
         [
             [row.change, row.group, f"“{row.token}”", row.exposure, row.instead, row.example]
@@ -227,43 +199,38 @@ def qualitative_table(results: StudyResults) -> Table:
 
 
 def claim_table(claims: Sequence[Claim]) -> Table:
-    """The paper's claims and what became of them."""
+    """The claims and their verdicts."""
     return Table(
         "claims",
         "Claims",
-        "What the paper says, checked on these corpora.",
+        "The paper's claims, checked on these corpora.",
         ["Claim", "Verdict", "Holds in"],
         [[claim.text, claim.verdict, claim.evidence] for claim in claims],
     )
 
 
 def spot_check_table(results: StudyResults) -> Table:
-    """Lengths found again by encoding."""
+    """Lengths verified by encoding."""
     return Table(
         "spot-checks",
-        "Lengths found again by encoding",
-        "The exported tokenizer was loaded and the corpus really encoded.",
+        "Lengths verified by encoding",
+        "Each length is compared with encoding the corpus by the exported tokenizer.",
         ["Trained on", "Encoded", "Size", "Policy", "In Table 3", "Encoded length", "Equal"],
         [
-            [
-                c.training,
-                c.corpus,
-                c.vocab_size,
-                c.policy,
-                c.expected,
-                c.encoded,
-                "yes" if c.expected == c.encoded else "NO",
-            ]
+            [c.training, c.corpus, c.vocab_size, c.policy, c.expected, c.encoded, _equal(c)]
             for c in results.spot_checks
         ],
         headings=2,
     )
 
 
+def _equal(check: SpotCheck) -> str:
+    return "yes" if check.expected == check.encoded else "NO"
+
+
 def as_markdown(table: Table) -> str:
-    """A table in Markdown, numbers to the right."""
-    right = [_is_numeric(table, column) for column in range(len(table.columns))]
-    rule = " | ".join("---:" if flush else "---" for flush in right)
+    """Format a table as Markdown, numbers right-aligned."""
+    rule = " | ".join("---:" if numeric else "---" for numeric in table.numeric)
     lines = [
         "| " + " | ".join(table.columns) + " |",
         f"| {rule} |",
@@ -275,10 +242,6 @@ def as_markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _is_numeric(table: Table, column: int) -> bool:
-    return any(isinstance(row[column], (int, Fraction)) for row in table.rows)
-
-
 def _escape_markdown(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
     for character in "*_`":
@@ -287,7 +250,7 @@ def _escape_markdown(text: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """A table as CSV: plain numbers, nothing grouped."""
+    """Format a table as CSV, with plain numbers."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(table.columns)
@@ -322,10 +285,8 @@ _LATEX = str.maketrans(
 
 
 def as_latex(table: Table) -> str:
-    """A table for LaTeX with booktabs; a long one breaks over pages."""
-    columns = "".join(
-        "r" if _is_numeric(table, column) else "l" for column in range(len(table.columns))
-    )
+    """Format a table for LaTeX with booktabs; a long one breaks across pages."""
+    columns = "".join("r" if numeric else "l" for numeric in table.numeric)
     heading = " & ".join(column.translate(_LATEX) for column in table.columns) + r" \\"
     lines = [
         "% needs booktabs and longtable; tokens of other scripts need XeLaTeX or LuaLaTeX",

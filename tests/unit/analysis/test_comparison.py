@@ -11,8 +11,8 @@ from strategies import documents
 
 import prunedbpe
 from prunedbpe import Corpus, learn, prune
-from prunedbpe.analysis.comparison import compare, group_of
-from prunedbpe.errors import SettingsError
+from prunedbpe.analysis.comparison import compare, group_of, readable
+from prunedbpe.errors import RunMismatchError
 from prunedbpe.visibility.exposure import exposure
 
 TEXTS = make_text(1, 1500).splitlines()
@@ -79,7 +79,7 @@ def test_the_visible_tokens_an_internal_one_supports(merges):
     strings = after.vocabulary.strings
     for token in compare(before, after, merges.applied).hidden:
         visible = {
-            prunedbpe.comparison.readable(strings[rank])
+            readable(strings[rank])
             for rank in np.flatnonzero(after.vocabulary.visible)
             if strings[token.rank] in strings[rank]
         }
@@ -94,7 +94,7 @@ def test_a_vocabulary_and_itself(merges):
 
 def test_other_merges_are_refused(merges):
     other = learn(prunedbpe.count(Corpus.from_texts(make_text(3, 50).splitlines())), 300)
-    with pytest.raises(SettingsError, match="not made from one merge list"):
+    with pytest.raises(RunMismatchError, match="not one merge list"):
         compare(prune(merges, 400), prune(other, 400, threshold=0), merges.applied)
 
 

@@ -13,7 +13,7 @@ from strategies import documents
 
 import prunedbpe
 from prunedbpe import Corpus, id_map, learn, prune, retarget
-from prunedbpe.errors import InsufficientCandidatesError, SettingsError
+from prunedbpe.errors import InsufficientCandidatesError, RunMismatchError
 
 TEXTS = make_text(1, 1500).splitlines()
 DOMAIN = make_text(2, 600).splitlines()
@@ -114,7 +114,7 @@ def test_slicing_an_embedding_matrix(merges, retargeted):
 
 def test_what_does_not_belong_together_is_refused(merges, retargeted):
     others = learn(prunedbpe.count(Corpus.from_texts(DOMAIN)), 300)
-    with pytest.raises(SettingsError, match=r"not of one merge list: rank \d+ spells"):
+    with pytest.raises(RunMismatchError, match=r"not one merge list: rank \d+ spells"):
         id_map(prune(others, 400, threshold=0), retargeted)
     with pytest.raises(InsufficientCandidatesError, match="900 merges were learned"):
         retarget(merges, merges.applied, 5000)

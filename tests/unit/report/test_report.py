@@ -16,7 +16,7 @@ from prunedbpe.analysis.sweeping import advise_sizes
 from prunedbpe.baselines import PickyBPE, learn_picky
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.pretokenizers import pretokenize
-from prunedbpe.report import trained as training_module
+from prunedbpe.report import experiment
 from prunedbpe.report.claims import check_claims
 from prunedbpe.report.figures import Series, draw_bars, growth_figures, shortest_figures
 from prunedbpe.report.page import as_page
@@ -100,10 +100,10 @@ def test_lengths_of_the_plain_python(folder, results):
     assert results.fact("I", SIZES[0], "40%").internal == len(vocabulary.internal)
 
 
-def test_a_second_run_takes_up_the_first(folder, results, monkeypatch):
+def test_a_second_run_reuses_the_first(folder, results, monkeypatch):
     # Whatever is slow must come from the cache: learning and Picky are made to fail.
-    monkeypatch.setattr(training_module, "learn_picky", None)
-    monkeypatch.setattr(Learner, "reach", None)
+    monkeypatch.setattr(experiment, "learn_picky", None)
+    monkeypatch.setattr(Learner, "_learn", None)
     again = run_study(plan(folder), cache=folder / "cache", export=None)
     assert again.cells == results.cells and again.facts == results.facts
 
@@ -257,14 +257,14 @@ def test_suggested_sizes_are_those_every_corpus_fills(tmp_path):
     merges = learn(count([tmp_path / "I.txt", tmp_path / "II.txt"]), 24_000)
     advised = advise_sizes(merges.applied).suggested
     assert results.sizes == advised[:-1] == [4000, 6000]  # II is too small for the last one
-    assert "suggested on I+II: where the gain of 2,000 more" in as_page(results, [])
-    with pytest.raises(InsufficientCandidatesError, match=r"II, size 8,000, 20%: \d+ learned"):
+    assert "suggested on I+II: the knee of the gain of 2,000 more" in as_page(results, [])
+    with pytest.raises(InsufficientCandidatesError, match=r"II, size 8,000, 20%: [\d,]+ learned"):
         run_study(StudyPlan(corpora, sizes=advised, auto=False, baselines=False))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"thresholds": ["40%", "20%"]}, "rising"), ({"thresholds": []}, "no threshold")],
+    [({"thresholds": ["40%", "20%"]}, "ascending"), ({"thresholds": []}, "no threshold")],
 )
 def test_plans_that_make_no_sense(folder, changes, message):
     with pytest.raises(SettingsError, match=message):

@@ -83,10 +83,10 @@ def test_a_changed_page_is_noticed(kind, path):
 @every_kind
 def test_file_of_another_program(kind, path):
     pq.write_table(pa.table({"a": [1]}), path)
-    with pytest.raises(FormatError, match="not one of prunedbpe's"):
+    with pytest.raises(FormatError, match="prunedbpe did not write"):
         load(kind, path)
     pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"prunedbpe": b"[]"}), path)
-    with pytest.raises(FormatError, match="not one of prunedbpe's"):
+    with pytest.raises(FormatError, match="prunedbpe did not write"):
         load(kind, path)
 
 

@@ -1,12 +1,13 @@
-"""One training of a study: merges, what they do to each corpus, and every policy's vocabulary.
+"""One experiment of a study: merges learned on one corpus, pruned by every policy, measured on all.
 
-Lengths come from the applied counts, never from encoding: a cell is one pass over the merge list.
-Only the minimum-token lengths look at the chunks again.
+Lengths come from the applied counts, not from encoding: a cell is one pass over the merge list.
+Only the minimum-token lengths read the chunks again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -34,20 +35,19 @@ BOUND = "Shortest on Standard"
 BASELINES = [TRIMMING, SCAFFOLD, *PICKY, BOUND]
 
 
-class Training:
-    """Merges learned on one corpus of a study, and all that is asked of them.
+class Experiment:
+    """Merges learned on one corpus of a study, and every measurement on them.
 
     Args:
         name: Name of the corpus.
         counts: Its chunk counts.
-        parts: The corpora lengths are wanted on, by name; disjoint, and together what ``whole``
-            names.
-        whole: Name of all parts together.
-        sources: Tables of the corpus's sources, for automatic visibility.
-        cache: What was found before.
+        parts: The two corpora to measure on, by name.
+        whole: Name of both together.
+        sources: Chunk counts of the corpus's sources, for automatic visibility.
+        cache: Results of earlier runs.
         special_tokens: Reserved tokens.
         threads: One per core by default.
-        progress: Who watches.
+        progress: Progress reporter.
     """
 
     def __init__(
@@ -78,14 +78,14 @@ class Training:
         self.tokenizers: dict[tuple[int, str], Tokenizer] = {}
 
     def learn(self, merge_count: int) -> None:
-        """Make so many merges known, and keep them."""
+        """Learn up to ``merge_count`` merges, and cache them."""
         before = len(self.merges)
         self.merges = self._learner.reach(merge_count)
         if len(self.merges) > before:
             self._cache.keep_merges(self.counts, self.merges)
 
     def learn_for(self, sizes: Sequence[int], policies: Sequence[str]) -> None:
-        """Make the merges known that all sizes, policies and two thousand more tokens need."""
+        """Learn the merges that all sizes and policies need, and 2,000 more for the growth."""
         most = max(self._required(size) for size in sizes)
         wanted = most + GROWTH
         if AUTO in policies:
@@ -93,7 +93,7 @@ class Training:
         self.learn(wanted)
 
     def fills(self, size: int, threshold: str) -> bool:
-        """Whether the corpus has so many tokens that reach the threshold."""
+        """Return whether enough tokens reach the threshold to fill this size."""
         try:
             self._tokenizer(size, threshold)
         except InsufficientCandidatesError:
@@ -112,14 +112,14 @@ class Training:
         except InsufficientCandidatesError as error:
             raise InsufficientCandidatesError(
                 f"{self.name}, size {size:,}, {policy}: {error.message}",
-                hint="leave out this size, or take a larger corpus",
+                hint="leave out this size, or use a larger corpus",
             ) from None
 
     def _required(self, size: int) -> int:
         return required_tokens(size, self._special_tokens)
 
     def choose(self, sizes: Sequence[int], policies: Sequence[str]) -> None:
-        """Make the tokenizer of every size and policy."""
+        """Build the tokenizer of every size and policy."""
         sources: list[Applied] = []
         if AUTO in policies:
             sources = [
@@ -132,27 +132,21 @@ class Training:
                 for policy in policies:
                     self.tokenizers[size, policy] = self._tokenizer(size, policy, sources)
                     task.advance(1)
-        self.learn(0)  # reallocation may have learned on
+        self.learn(0)  # picks up the merges that reallocation added
 
     def replay(self) -> None:
-        """Find out what the merges do to every part and to the whole."""
-        if self.name == self._whole:
-            # Replacements add up over parts, so the last part is what is left.
-            first, last = self._parts
-            self.applied[self._whole] = self.merges.applied
-            self.applied[first] = replay(self.merges, self._parts[first], threads=self._threads)
-            self.applied[last] = _less(self.merges.applied, self.applied[first])
-            return
+        """Replay the merges on both parts; replacements add up to those on the whole."""
         for part, counts in self._parts.items():
-            if part == self.name:
-                self.applied[part] = self.merges.applied
-            else:
-                self.applied[part] = replay(self.merges, counts, threads=self._threads)
+            self.applied[part] = (
+                self.merges.applied
+                if part == self.name
+                else replay(self.merges, counts, threads=self._threads)
+            )
         one, other = (self.applied[part] for part in self._parts)
-        self.applied[self._whole] = _plus(one, other)
+        self.applied[self._whole] = one + other
 
     def cells(self, sizes: Sequence[int], policies: Sequence[str]) -> list[Cell]:
-        """Lengths of every policy on every corpus, native and shortest."""
+        """Measure every policy on every corpus, by rank and in the fewest tokens."""
         cells = []
         with self._progress.task(
             f"{self.name}: shortest", total=len(sizes) * len(policies), unit="vocabularies"
@@ -170,24 +164,21 @@ class Training:
         return cells
 
     def _shortest(self, selection: Selection) -> dict[str, int]:
-        """Minimum-token lengths on each part, and on the whole."""
+        """Return the minimum-token lengths of each part and of the whole."""
         identity = digest_arrays(self.merges.pairs[: selection.merge_count], selection.hidden)
-        segmenter: ShortestSegmenter | None = None
-
-        def total(counts: ChunkCounts) -> list[int]:
-            nonlocal segmenter
-            if segmenter is None:
-                segmenter = ShortestSegmenter(selection.visible_strings(self.merges))
-            return [segmenter.total_length(counts, threads=self._threads)]
-
         lengths = {}
         for part, counts in self._parts.items():
+
+            def measure(counts: ChunkCounts = counts) -> list[int]:
+                segmenter = ShortestSegmenter(selection.visible_strings(self.merges))
+                return [segmenter.total_length(counts, threads=self._threads)]
+
             name = f"shortest {identity} {counts.digest}"
-            (lengths[part],) = self._cache.numbers(name, lambda counts=counts: total(counts))  # type: ignore[misc]
+            (lengths[part],) = self._cache.numbers(name, measure)
         return {**lengths, self._whole: sum(lengths.values())}
 
     def growth(self, sizes: Sequence[int]) -> list[Cell]:
-        """Standard BPE with two thousand more tokens, where so many were learned."""
+        """Measure Standard BPE with 2,000 more tokens, if the corpus supports them."""
         return [
             Cell(self.name, size, STANDARD, corpus, total_tokens(applied, required + GROWTH))
             for size in sizes
@@ -198,7 +189,7 @@ class Training:
     def facts(
         self, sizes: Sequence[int], policies: Sequence[str], thresholds: Sequence[str]
     ) -> list[VocabularyFacts]:
-        """Internal counts, and whether internal sets are nested over the thresholds."""
+        """Count internal tokens, and check that the sets are nested over the thresholds."""
         found = []
         for size in sizes:
             smaller: set[int] | None = None
@@ -225,20 +216,19 @@ class Training:
     def baselines(
         self, sizes: Sequence[int], thresholds: Sequence[str]
     ) -> tuple[list[Cell], list[VocabularyFacts]]:
-        """Lengths of the baselines; one that lacks candidates at a size is left out there."""
+        """Measure the baselines; one without enough candidates at a size is left out."""
         cells: list[Cell] = []
         facts: list[VocabularyFacts] = []
         for size in sizes:
             required = self._required(size)
             # Trimming retains as many merges as the paper's largest threshold.
             extra = self.tokenizers[size, thresholds[-1]].vocabulary.internal_count
-            for policy in (TRIMMING, SCAFFOLD):
+            for policy, select in (
+                (TRIMMING, partial(trim, self.merges, required, extra)),
+                (SCAFFOLD, partial(scaffold, self.merges, required)),
+            ):
                 try:
-                    selection = (
-                        trim(self.merges, required, extra)
-                        if policy == TRIMMING
-                        else scaffold(self.merges, required)
-                    )
+                    selection = select()
                 except InsufficientCandidatesError:
                     continue
                 facts.append(
@@ -290,11 +280,3 @@ class Training:
             ]
             cells.append(Cell(self.name, size, policy, self._whole, sum(lengths)))
         return cells
-
-
-def _plus(one: Applied, other: Applied) -> Applied:
-    return Applied(one.byte_counts + other.byte_counts, one.replacements + other.replacements)
-
-
-def _less(whole: Applied, part: Applied) -> Applied:
-    return Applied(whole.byte_counts - part.byte_counts, whole.replacements - part.replacements)
