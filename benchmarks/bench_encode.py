@@ -69,9 +69,7 @@ def main() -> None:
         for name, job in itertools.product(ENCODERS, ("single", "batch")):
             if name not in excluded:
                 rows.append(show(child(job, name, text, round=number)))
-    write_results(
-        "encode", about, [{k: v for k, v in r.items() if k != "vocabulary"} for r in rows]
-    )
+    write_results("encode", about, rows)
 
 
 def python_for(requirement: str) -> str:

@@ -61,13 +61,13 @@ def main() -> None:
         tasks: list[Row] = [{"job": "encode", "case": case} for case in HOSTILE]
         tasks += write_chunks(arguments.texts, Path(folder))
         tasks += [{"job": "start", "path": str(arguments.texts[0])}, {"job": "help"}]
-        for _, task in itertools.product(range(arguments.rounds), tasks):
-            rows.append(show({**run_child({**shared, **task}), "vocabulary": ""}))
+        for number, task in itertools.product(range(arguments.rounds), tasks):
+            rows.append(show(run_child({**shared, **task, "round": number})))
     write_results("limits", about, rows)
 
 
 def write_chunks(texts: list[Path], folder: Path) -> list[Row]:
-    """One document of 12 and of 50 MB, if the texts hold as much; a ``.md`` file is one document."""
+    """One document of 12 and of 50 MB, if there is enough text; a ``.md`` file is one document."""
     whole = "".join(read_text(text) for text in texts).encode()
     tasks = []
     for megabytes in (12, 50):

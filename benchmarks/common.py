@@ -29,9 +29,11 @@ DATA = HERE.parent / "bench-data"
 """Texts, vocabularies and environments that the benchmarks make; may be deleted at any time."""
 TEXTS_VARIABLE = "PRUNEDBPE_BENCH_TEXTS"
 PACKAGES = (
-    "prunedbpe gigatoken ffbpe rustbpe tokenizers fastokens splintr-rs quicktok-v1 tiktoken isal "
-    "numpy pyarrow"
-).split()
+    *("prunedbpe", "gigatoken", "ffbpe", "rustbpe", "tokenizers", "fastokens", "splintr-rs"),
+    *("quicktok-v1", "tiktoken", "isal", "numpy", "pyarrow"),
+)
+PLACES = {"path", "vocabulary"}
+"""Fields of a task that say where something is on this machine; results leave them out."""
 
 Row = dict[str, Any]
 Children = dict[str, Callable[[Row], Row]]
@@ -93,7 +95,9 @@ def run_child(task: Row, python: str | Path = sys.executable, limit: float = 600
 
 def show(row: Row) -> Row:
     """Print the short fields of a row, and return it."""
-    shown = {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items() if k != "path"}
+    shown = {
+        k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items() if k not in PLACES
+    }
     print(*(f"{k}={v}" for k, v in shown.items() if len(str(v)) < 60), flush=True)
     return row
 
@@ -165,7 +169,7 @@ def write_results(name: str, about: Row, rows: Sequence[Row]) -> None:
     """Write ``results/NAME.json``, which ``publish.py`` turns into a table and a plot."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    kept = [{key: row[key] for key in row if key != "path"} for row in rows]
+    kept = [{key: row[key] for key in row if key not in PLACES} for row in rows]
     lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in kept)
     head = json.dumps({**about, "rows": []}, indent=1, ensure_ascii=False)
     path.write_text(

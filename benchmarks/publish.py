@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from common import HERE, RESULTS, Row
@@ -154,10 +153,9 @@ def formats_plot(figure: Any, rows: list[Row]) -> None:
 
 
 def growth_table(rows: list[Row]) -> Table:
-    table = [
-        ["text", "unique chunks", "1 thread: count + learn", "all threads", "speed-up"]
-        + ["peak memory, 1 / all", "learner bytes per unique byte"]
-    ]
+    times = ["1 thread: count + learn", "all threads", "speed-up"]
+    memory = ["peak memory, 1 / all", "learner bytes per unique byte"]
+    table = [["text", "unique chunks", *times, *memory]]
     for size in names(rows, "megabytes"):
         one, many = (select(rows, megabytes=size, threads=threads) for threads in (1, 0))
         unique = one[0]["unique_bytes"]

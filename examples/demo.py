@@ -16,9 +16,9 @@ from rich.markup import escape
 from rich.table import Table
 
 import prunedbpe
-from prunedbpe.vocabulary.vocabulary_files import token_repr
 from prunedbpe._support.progress import default_progress
 from prunedbpe.visibility.exposure import exposure
+from prunedbpe.vocabulary.vocabulary_files import token_repr
 
 OUTPUT = Path("demo-output")
 VOCAB_SIZE = 4_000
