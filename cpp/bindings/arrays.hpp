@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "prunedbpe/growing_column.hpp"
 #include "prunedbpe/id_buffer.hpp"
 #include "prunedbpe/pretokenizers.hpp"
 #include "prunedbpe/types.hpp"
@@ -68,15 +67,6 @@ inline OutputRows<std::uint32_t> to_view(std::vector<prunedbpe::Merge>&& merges)
 template <class Allocator>
 OutputRows<std::int64_t> to_view(std::vector<prunedbpe::DocumentSpan, Allocator>&& spans) {
     return hand_over<OutputRows<std::int64_t>>(std::move(spans));
-}
-
-/// What a column holds now, as read-only memoryviews: the column goes on growing behind it.
-inline OutputView<const std::int64_t> share(const prunedbpe::GrowingColumn<std::int64_t>& column) {
-    return show<OutputView<const std::int64_t>>(column.memory().get(), column.size(), column.memory());
-}
-
-inline OutputRows<const std::uint32_t> share(const prunedbpe::GrowingColumn<prunedbpe::Merge>& column) {
-    return show<OutputRows<const std::uint32_t>>(column.memory().get(), column.size(), column.memory());
 }
 
 /// A text, as bytes that nobody copies.

@@ -13,31 +13,32 @@ using prunedbpe::Learner;
 namespace {
 
 nb::tuple learned(const Learner& learner) {
-    return nb::make_tuple(share(learner.merges()), share(learner.frequencies()), share(learner.applied()));
+    return nb::make_tuple(to_view(std::vector(learner.merges())), to_array(std::vector(learner.frequencies())),
+                          to_array(std::vector(learner.applied())));
 }
 
 }  // namespace
 
 void bind_merges(nb::module_& module) {
-    // Inputs are borrowed for the call, a learner has one owner: the GIL may go.
+    // Safe without the GIL: inputs are borrowed for the call, and a learner has one owner.
     const nb::call_guard<nb::gil_scoped_release> without_gil;
     nb::class_<Learner>(module, "Learner", "Learns merges step by step; one owner.")
         .def(
             "__init__",
             [](Learner* self, InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,
                InputArray<std::int64_t> counts, const std::optional<PairArray>& merges, unsigned threads,
-               std::size_t split_from, bool share_always, std::size_t whole_below) {
+               std::optional<std::size_t> split_from) {
                 std::span<const prunedbpe::Merge> known;
                 if (merges) known = as_merges(*merges);
                 new (self) Learner({as_span(bytes), as_span(offsets), as_span(counts), {}}, known, threads,
-                                   {split_from, share_always}, whole_below);
+                                   split_from);
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "merges"_a.none(), "threads"_a, "split_from"_a,
-            "share_always"_a, "whole_below"_a = std::size_t{1} << 20, without_gil)
+            "bytes"_a, "offsets"_a, "counts"_a, "merges"_a.none(), "threads"_a, "split_from"_a.none() = nb::none(),
+            without_gil)
         .def("advance", &Learner::advance, "merge_count"_a, "seconds"_a, without_gil,
-             "Learn up to this many more merges, or for about so long; returns how many were learned.")
-        .def_prop_ro("exhausted", &Learner::is_exhausted, "Whether no pair was left that occurs twice.")
-        .def("learned", &learned, "The merges learned so far: pairs, frequencies, applied.")
+             "Learn up to this many more merges, or for about this long; returns how many were learned.")
+        .def_prop_ro("exhausted", &Learner::is_exhausted, "Whether learning has run out of pairs that occur twice.")
+        .def("learned", &learned, "Copies of the merges learned so far: pairs, frequencies, applied.")
         .def_prop_ro("memory", &Learner::memory, "Bytes held by the learner's structures.");
     module.def(
         "find_wrong_merge",
@@ -45,7 +46,7 @@ void bind_merges(nb::module_& module) {
             return to_pair(prunedbpe::find_wrong_merge(as_merges(merges), as_span(frequencies), as_span(applied)));
         },
         "merges"_a, "frequencies"_a, "applied"_a,
-        "The first merge that makes no sense and the name of what is wrong with it, or None.");
+        "The first invalid merge and the name of its invalid part, or None.");
     module.def(
         "replay",
         [](PairArray merges, InputArray<std::uint8_t> bytes, InputArray<std::int64_t> offsets,

@@ -1,4 +1,4 @@
-// Tests without a framework: CASE names a test, CHECK states what must hold, main runs them all.
+// A minimal test framework: CASE defines a test, CHECK states what must hold, main runs them all.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Register {
     throw std::runtime_error(std::string(file) + ":" + std::to_string(line) + ": " + what);
 }
 
-/// Random numbers that are the same on every machine (splitmix64).
+/// Random numbers that are the same on every platform (splitmix64).
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state_(seed) {}

@@ -1,4 +1,4 @@
-// Tiny corpora, and the method by its definition, for the tests of the learner and the merger.
+// Tiny corpora, and the method by its definition, to test learning and merging against.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ inline Corpus random_corpus(check::Random& random) {
     const std::size_t longest = random.below(4) == 0 ? 90 : 12;
     Corpus corpus;
     for (std::size_t i = random.below(12); i > 0; --i) {
-        // Sometimes more than 32 bits, or just at the limit.
+        // Sometimes a count of more than 32 bits, or just at the limit.
         const std::size_t kind = random.below(20);
         const std::int64_t count = kind == 0   ? std::int64_t{1} << 33
                                    : kind == 1 ? 0xFFFFFFFF - static_cast<std::int64_t>(random.below(2))
@@ -82,7 +82,7 @@ inline Learned learn(const Corpus& corpus, std::size_t merge_count) {
     for (const auto& [chunk, count] : corpus.chunks) chunks.push_back(as_ranks(chunk));
     Learned learned;
     while (learned.merges.size() < merge_count) {
-        // Frequency and order of first occurrence of every pair, counted anew.
+        // Count every pair again: frequency, and order of first occurrence.
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::int64_t>> pairs;
         for (std::size_t c = 0; c < chunks.size(); ++c) {
             for (std::size_t i = 0; i + 1 < chunks[c].size(); ++i) {
@@ -109,7 +109,7 @@ inline Learned learn(const Corpus& corpus, std::size_t merge_count) {
     return learned;
 }
 
-/// All merges one after the other, each from left to right.
+/// Applies all merges one after another, each from left to right.
 inline Ranks merge(const std::vector<Merge>& merges, const std::string& chunk) {
     Ranks ranks = as_ranks(chunk);
     for (std::size_t i = 0; i < merges.size(); ++i) {

@@ -1,4 +1,4 @@
-// Runs every case, or those whose name holds the first argument; fails if one fails.
+// Runs every case, or those whose name contains the first argument.
 #include <cstdio>
 #include <exception>
 #include <string>

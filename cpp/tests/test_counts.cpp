@@ -37,7 +37,7 @@ struct Batch {
 Batch random_batch(check::Random& random, std::size_t documents) {
     Batch batch;
     for (std::size_t i = 0; i < documents; ++i) {
-        batch.text += "?";  // between documents: belongs to none
+        batch.text += "?";  // between documents, part of none
         const auto begin = static_cast<std::int64_t>(batch.text.size());
         for (std::size_t words = random.below(6); words > 0; --words) batch.text += random.word("ab ", 9);
         batch.documents.push_back({begin, static_cast<std::int64_t>(batch.text.size())});
@@ -46,7 +46,7 @@ Batch random_batch(check::Random& random, std::size_t documents) {
 }
 
 std::vector<Row> plain_count(NextChunk next, const std::vector<Batch>& batches) {
-    std::map<std::string, std::size_t> places;
+    std::map<std::string, std::size_t> indices;
     std::vector<Row> result;
     std::int64_t position = 0;
     for (const Batch& batch : batches) {
@@ -54,7 +54,7 @@ std::vector<Row> plain_count(NextChunk next, const std::vector<Batch>& batches) 
             const auto text = std::string_view(batch.text).substr(
                 static_cast<std::size_t>(document.begin), static_cast<std::size_t>(document.end - document.begin));
             for_each_chunk(next, text, [&](std::string_view chunk) {
-                const auto [found, added] = places.try_emplace(std::string(chunk), result.size());
+                const auto [found, added] = indices.try_emplace(std::string(chunk), result.size());
                 if (added) result.push_back({std::string(chunk), 0, position});
                 ++result[found->second].count;
                 position += static_cast<std::int64_t>(chunk.size());
@@ -71,14 +71,14 @@ CASE("chunk table: against a map, while it grows") {
     ChunkTable table;
     std::map<std::string, std::pair<std::int64_t, std::int64_t>> expected;
     for (std::int64_t i = 0; i < 30000; ++i) {
-        // Short and long keys, with the zeros that pad short ones, some with readable bytes behind.
+        // Short and long keys, with zeros as in padding, some with readable bytes after them.
         const std::string chunk = random.word(std::string("ab\0\xff", 4), 40);
-        const std::string behind(random.below(2) == 0 ? 0 : random.below(20), 'x');
-        const auto memory = std::make_unique<char[]>(chunk.size() + behind.size());
-        std::copy(behind.begin(), behind.end(), std::copy(chunk.begin(), chunk.end(), memory.get()));
+        const std::string after(random.below(2) == 0 ? 0 : random.below(20), 'x');
+        const auto memory = std::make_unique<char[]>(chunk.size() + after.size());
+        std::copy(after.begin(), after.end(), std::copy(chunk.begin(), chunk.end(), memory.get()));
         const auto position = static_cast<std::int64_t>(random.below(1000000));
         const auto count = static_cast<std::int64_t>(1 + random.below(3)) << random.below(40);
-        table.add(make_chunk_key({memory.get(), chunk.size()}, memory.get() + chunk.size() + behind.size()), count,
+        table.add(make_chunk_key({memory.get(), chunk.size()}, memory.get() + chunk.size() + after.size()), count,
                   position);
         const auto [found, added] = expected.try_emplace(chunk, 0, position);
         found->second.first += count;
@@ -105,7 +105,7 @@ CASE("chunk table: knows whether it is in order") {
     add("c", 9);
     CHECK(table.is_ordered());
     CHECK_EQUAL(table[1].key(), std::string_view(very_long));
-    add("c", 8);  // lower, but still behind the others: called unordered, which is safe
+    add("c", 8);  // lower, but still after the others: reported as unordered, which is safe
     add("ab", 3);
     CHECK_EQUAL(table.first_position(0), 0);
     CHECK_EQUAL(table.first_position(2), 8);
@@ -148,7 +148,7 @@ CASE("counting: tables of parts make the table of the whole") {
     }
 }
 
-CASE("counting: chunks cut by somebody else") {
+CASE("counting: chunks cut by the caller") {
     ChunkCounter counter(2);
     const std::vector<std::int64_t> ends{2, 3, 5};
     counter.add_chunks("abcab", ends);

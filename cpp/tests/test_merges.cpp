@@ -9,15 +9,14 @@ using namespace prunedbpe;
 
 namespace {
 
-template <class T>
-std::vector<T> copy(std::span<const T> values, std::size_t begin = 0) {
+std::vector<std::int64_t> from(const std::vector<std::int64_t>& values, std::size_t begin) {
     return {values.begin() + static_cast<std::ptrdiff_t>(begin), values.end()};
 }
 
 void check_same(const Learner& learner, const plain::Learned& expected, std::size_t begin = 0) {
     CHECK_EQUAL(plain::flat(learner.merges()), plain::flat(std::span(expected.merges).subspan(begin)));
-    CHECK_EQUAL(copy(learner.frequencies().span()), copy<std::int64_t>(expected.frequencies, begin));
-    CHECK_EQUAL(copy(learner.applied().span()), copy<std::int64_t>(expected.applied, begin));
+    CHECK_EQUAL(learner.frequencies(), from(expected.frequencies, begin));
+    CHECK_EQUAL(learner.applied(), from(expected.applied, begin));
 }
 
 constexpr std::size_t never = std::size_t{1} << 30;
@@ -31,7 +30,7 @@ CASE("learner: against the definition, with any number of threads") {
         const plain::Learned expected = plain::learn(corpus, 40);
         for (const unsigned threads : {1u, 2u, 3u}) {
             for (const std::size_t split_from : {std::size_t{0}, 1 + random.below(6), never}) {
-                Learner learner(corpus.view(), {}, threads, {split_from, true});
+                Learner learner(corpus.view(), {}, threads, split_from);
                 CHECK_EQUAL(learner.advance(40), expected.merges.size());
                 check_same(learner, expected);
                 CHECK(learner.memory() > 0);
@@ -40,10 +39,10 @@ CASE("learner: against the definition, with any number of threads") {
     }
 }
 
-CASE("learner: many merges that have nothing to do with each other, and some that have") {
+CASE("learner: batches of independent merges, and of merges that are not") {
     check::Random random(15);
     for (int round = 0; round < 60; ++round) {
-        // Pairs of many letters, some of them side by side, most of them equally frequent.
+        // Pairs of many letters, some adjacent, most of equal frequency.
         plain::Corpus corpus;
         for (std::size_t i = 20 + random.below(40); i > 0; --i) {
             corpus.add(random.word("abcdefghijklmnopqrstuvwxyz", 2 + random.below(10)),
@@ -51,7 +50,7 @@ CASE("learner: many merges that have nothing to do with each other, and some tha
         }
         const plain::Learned expected = plain::learn(corpus, 200);
         for (const unsigned threads : {1u, 2u, 3u}) {
-            Learner learner(corpus.view(), {}, threads, {never, true});
+            Learner learner(corpus.view(), {}, threads, never);
             CHECK_EQUAL(learner.advance(200), expected.merges.size());
             check_same(learner, expected);
         }
@@ -61,14 +60,14 @@ CASE("learner: many merges that have nothing to do with each other, and some tha
 CASE("learner: more merges at a time than one shard has ready") {
     check::Random random(27);
     for (int round = 0; round < 40; ++round) {
-        plain::Corpus corpus;  // every pair of bytes of its own, so that nothing ends a batch
+        plain::Corpus corpus;  // no two chunks share a byte, so nothing ends a batch
         for (std::size_t byte = 0; byte < 256; byte += 2) {
             const char pair[] = {static_cast<char>(byte), static_cast<char>(byte + 1)};
             corpus.add({pair, 2}, static_cast<std::int64_t>(2 + random.below(1000)));
         }
         const plain::Learned expected = plain::learn(corpus, 128);
         for (const unsigned threads : {2u, 4u}) {
-            Learner learner(corpus.view(), {}, threads, {never, true});
+            Learner learner(corpus.view(), {}, threads, never);
             CHECK_EQUAL(learner.advance(128), expected.merges.size());
             check_same(learner, expected);
         }
@@ -83,7 +82,7 @@ CASE("learner: in steps, and resumed from any merge") {
         const std::size_t stop = random.below(expected.merges.size() + 1);
         for (const unsigned threads : {1u, 3u}) {
             const std::size_t split_from = random.below(2) == 0 ? 0 : never;
-            Learner resumed(corpus.view(), std::span(expected.merges).first(stop), threads, {split_from, true});
+            Learner resumed(corpus.view(), std::span(expected.merges).first(stop), threads, split_from);
             std::size_t learned = 0;
             while (const std::size_t step = resumed.advance(std::min<std::size_t>(3, 30 - stop - learned))) {
                 learned += step;
@@ -94,12 +93,12 @@ CASE("learner: in steps, and resumed from any merge") {
     }
 }
 
-CASE("learner: by time, at least one merge at a time") {
+CASE("learner: limited by time, still at least one merge at a time") {
     check::Random random(14);
     for (int round = 0; round < 50; ++round) {
         const plain::Corpus corpus = plain::random_corpus(random);
         const plain::Learned expected = plain::learn(corpus, 1000);
-        Learner learner(corpus.view(), {}, 2, {random.below(2) == 0 ? 0 : never, true});
+        Learner learner(corpus.view(), {}, 2, random.below(2) == 0 ? 0 : never);
         while (!learner.is_exhausted()) {
             const std::size_t known = learner.merges().size();
             CHECK_EQUAL(learner.advance(1000, 0.0) > 0, known < expected.merges.size());
@@ -110,11 +109,11 @@ CASE("learner: by time, at least one merge at a time") {
 
 CASE("learner: nothing to learn") {
     for (const unsigned threads : {1u, 3u}) {
-        CHECK_EQUAL(Learner(plain::Corpus{}.view(), {}, threads, {0, true}).advance(5), std::size_t{0});
+        CHECK_EQUAL(Learner(plain::Corpus{}.view(), {}, threads, 0).advance(5), std::size_t{0});
         plain::Corpus corpus;
         corpus.add("a", 100);
         corpus.add("bc", 1);
-        Learner learner(corpus.view(), {}, threads, {0, true});
+        Learner learner(corpus.view(), {}, threads, 0);
         CHECK_EQUAL(learner.advance(5), std::size_t{0});
         CHECK_EQUAL(learner.advance(5), std::size_t{0});
     }

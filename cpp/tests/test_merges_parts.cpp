@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 #include <vector>
 
 #include "check.hpp"
@@ -75,35 +76,33 @@ CASE("flat corpus: tokens from both sides, weights, boundaries, after any merges
 CASE("pair table: against a map, with erasing and growing") {
     check::Random random(21);
     PairTable table;
-    std::map<std::uint64_t, std::uint32_t> places;
-    std::vector<std::uint64_t> keys;
+    std::unordered_map<Pair, std::uint32_t, PairHash> rows;
     for (int step = 0; step < 400000; ++step) {
-        // Few left ranks: long runs in the table, so that erasing has to move entries back.
-        const std::uint64_t key = pair_key(static_cast<std::uint32_t>(random.below(300)),
-                                           static_cast<std::uint32_t>(random.below(800)));
-        const auto found = places.find(key);
-        CHECK_EQUAL(table.find(key), found == places.end() ? PairTable::none : found->second);
-        if (found == places.end()) {
-            const std::uint32_t place = table.insert(key);
-            CHECK_EQUAL(table[place].key, key);
-            CHECK_EQUAL(table[place].frequency, 0);
-            places[key] = place;
+        // Few left ranks: long runs in the table, so that erasing has to move slots back.
+        const Pair pair{static_cast<std::uint32_t>(random.below(300)), static_cast<std::uint32_t>(random.below(800))};
+        const auto found = rows.find(pair);
+        CHECK_EQUAL(table.find(pair), found == rows.end() ? PairTable::none : found->second);
+        if (found == rows.end()) {
+            const std::uint32_t row = table.insert(pair);
+            CHECK_EQUAL(table[row].pair, pair);
+            CHECK_EQUAL(table[row].frequency, 0);
+            rows[pair] = row;
         } else if (random.below(3) != 0) {
             table.erase(found->second);
             table.recycle(found->second);
-            places.erase(found);
+            rows.erase(found);
         }
     }
-    CHECK(places.size() > (1 << 16) / 2);  // it has grown
-    for (const auto& [key, place] : places) CHECK_EQUAL(table.find(key), place);
-    while (!places.empty()) {
-        table.erase(places.begin()->second);
-        CHECK_EQUAL(table.find(places.begin()->first), PairTable::none);
-        places.erase(places.begin());
+    CHECK(rows.size() > (1 << 16) / 2);  // it has grown
+    for (const auto& [pair, row] : rows) CHECK_EQUAL(table.find(pair), row);
+    while (!rows.empty()) {
+        table.erase(rows.begin()->second);
+        CHECK_EQUAL(table.find(rows.begin()->first), PairTable::none);
+        rows.erase(rows.begin());
     }
 }
 
-CASE("position pool: lists of all sizes never overlap, and are used again") {
+CASE("position pool: lists of all sizes never overlap and are reused") {
     check::Random random(22);
     PositionPool pool;
     struct List {
@@ -140,7 +139,7 @@ CASE("position pool: lists of all sizes never overlap, and are used again") {
     CHECK_EQUAL(pool.memory(), memory);
 }
 
-CASE("position pool: a large list that is free serves smaller ones, large and small") {
+CASE("position pool: a free large list is cut into smaller ones") {
     PositionPool pool;
     Position* const large = pool.allocate(1 << 20);
     const std::size_t memory = pool.memory();
@@ -159,25 +158,25 @@ CASE("pair order: higher frequency first, then the first occurrence; total") {
     for (const QueueEntry& entry : entries) {
         CHECK(!merges_before(entry, entry));
         for (const QueueEntry& other : entries) {
-            CHECK(entry.pair == other.pair || merges_before(entry, other) != merges_before(other, entry));
+            CHECK(entry.row == other.row || merges_before(entry, other) != merges_before(other, entry));
         }
     }
 }
 
-CASE("pair queue: in order, whatever comes while others leave, and as corrected when bins are opened") {
+CASE("pair queue: in order while pairs come and go and are corrected") {
     check::Random random(26);
     for (int round = 0; round < 300; ++round) {
         PairQueue queue;
-        std::map<std::uint32_t, QueueEntry> expected;  // by pair
-        std::uint32_t pairs = 0;
+        std::map<std::uint32_t, QueueEntry> expected;  // by row
+        std::uint32_t rows = 0;
         std::int64_t highest = std::int64_t{2} << random.below(62);
         const auto push = [&] {
             // Of any magnitude, and many of the same frequency.
             const std::int64_t frequency = std::min(highest, std::int64_t{1} + static_cast<std::int64_t>(
                                                                  random.next() >> (1 + random.below(63))));
-            const QueueEntry entry{frequency, 1 + pairs * 7919 % 10007, pairs};
+            const QueueEntry entry{frequency, 1 + rows * 7919 % 10007, rows};
             queue.push(entry);
-            expected[pairs++] = entry;
+            expected[rows++] = entry;
         };
         for (std::size_t i = random.below(300); i > 0; --i) push();
         std::size_t open_from = PairQueue::bin_count;
@@ -187,7 +186,7 @@ CASE("pair queue: in order, whatever comes while others leave, and as corrected 
                 open_from,
                 [&](QueueEntry& entry) {
                     if (random.below(8) != 0) return true;
-                    QueueEntry& lower = expected[entry.pair];
+                    QueueEntry& lower = expected[entry.row];
                     lower.frequency = entry.frequency = std::max<std::int64_t>(1, entry.frequency / 2);
                     if (queue.is_near(entry.frequency)) return true;
                     queue.push(entry);
@@ -204,9 +203,9 @@ CASE("pair queue: in order, whatever comes while others leave, and as corrected 
             const auto best = std::min_element(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
                 return merges_before(a.second, b.second);
             });
-            CHECK_EQUAL(queue.front().pair, best->first);
+            CHECK_EQUAL(queue.front().row, best->first);
             const QueueEntry popped = queue.pop();
-            CHECK_EQUAL(popped.pair, best->first);
+            CHECK_EQUAL(popped.row, best->first);
             CHECK_EQUAL(popped.frequency, best->second.frequency);
             highest = popped.frequency;
             expected.erase(best);

@@ -21,7 +21,7 @@ CASE("worker team: every worker runs once a round, over many rounds") {
     }
 }
 
-CASE("worker team: what workers wrote is seen after the round") {
+CASE("worker team: the caller sees what workers wrote") {
     WorkerTeam team(4);
     std::vector<int> values(4000);
     for (int round = 1; round <= 50; ++round) {
@@ -33,7 +33,7 @@ CASE("worker team: what workers wrote is seen after the round") {
     }
 }
 
-CASE("worker team: the first worker's exception is thrown, and the team lives on") {
+CASE("worker team: the first worker's exception is thrown, and the team stays usable") {
     WorkerTeam team(3);
     for (int round = 0; round < 100; ++round) {
         std::string message;
@@ -53,13 +53,13 @@ CASE("worker team: the first worker's exception is thrown, and the team lives on
     }
 }
 
-CASE("worker team: a thread that fell asleep is woken, and so is a caller that did") {
+CASE("worker team: sleeping threads and a sleeping caller are woken") {
     using std::chrono::milliseconds;
     WorkerTeam team(2);
     const std::thread::id caller = std::this_thread::get_id();
-    bool was_woken = false;  // in one of many rounds: the system may keep a thread from running
+    bool was_woken = false;  // in one of many rounds: a preempted thread may miss some
     for (int round = 0; round < 100 && !was_woken; ++round) {
-        std::this_thread::sleep_for(milliseconds(3));  // longer than threads look for a job
+        std::this_thread::sleep_for(milliseconds(3));  // longer than threads spin
         team.run([&](unsigned worker) {
             if (worker == 1) was_woken = std::this_thread::get_id() != caller;
             std::this_thread::sleep_for(worker == 0 ? milliseconds(2) : milliseconds(10));
@@ -68,7 +68,7 @@ CASE("worker team: a thread that fell asleep is woken, and so is a caller that d
     CHECK(was_woken);
 }
 
-CASE("worker team: jobs that follow each other at once, of threads that come late") {
+CASE("worker team: jobs in quick succession, with threads that come late") {
     for (const unsigned size : {2u, 5u}) {
         WorkerTeam team(size);
         std::vector<int> runs(size);
@@ -77,7 +77,7 @@ CASE("worker team: jobs that follow each other at once, of threads that come lat
     }
 }
 
-CASE("worker team: made and ended without a run") {
+CASE("worker team: created and destroyed without a run") {
     for (int round = 0; round < 50; ++round) WorkerTeam team(5);
     CHECK(WorkerTeam(0).size() >= 1);
 }

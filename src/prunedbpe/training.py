@@ -89,7 +89,7 @@ def train(
     if policy.is_auto:
         sources = _count_sources(corpus, policy, pretokenizer, run, threads, progress)
     counts = sources.total if sources else _count(corpus, pretokenizer, run, threads, progress)
-    if not len(counts):
+    if required and not len(counts):
         raise CorpusError(counts.corpus.why_empty(), hint="check the inputs and their encoding")
     validation = _count_validation(policy, pretokenizer, threads, progress)
     policy = policy.counted(sources, validation)

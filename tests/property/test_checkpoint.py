@@ -56,7 +56,7 @@ def test_from_every_checkpoint(corpus, undisturbed, tmp_path):
         run_dir = tmp_path / f"run-{merge_count}"
         run = RunDirectory(run_dir)
         prunedbpe.train(corpus, 260, run_dir=run_dir)  # counts, and no merge
-        run.save_merges(merges.head(merge_count))
+        merges.head(merge_count).save(run.merges_path)
         assert trained(corpus, run_dir, tmp_path / f"out-{merge_count}") == tokenizer
         assert files(run_dir) == run_files
 

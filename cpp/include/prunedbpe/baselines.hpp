@@ -1,13 +1,12 @@
-// Picky BPE, a baseline: BPE that takes a token out again when a merge has used most of it up.
+// Picky BPE, a baseline: BPE that removes a token when a merge has used up most of it.
 //
-// After a merge that made m replacements, a part whose count fell to f is removed if m / (f + m) is at
-// least the threshold: what is left of it in the corpus is split into its own parts, and it leaves the
-// vocabulary. Encoding replays merges and splits in the order of training. Bytes are never removed.
-// Chizhov et al. 2024, "BPE Gets Picky", arXiv 2409.04599; docs/concepts/baselines.md tells where this
-// differs.
+// After a merge of m replacements, a part whose count fell to f is removed if m / (f + m) reaches the threshold:
+// its remaining occurrences are split into its own parts, and it leaves the vocabulary. Bytes are never removed.
+// Encoding replays merges and splits in training order. Chizhov et al. 2024, "BPE Gets Picky", arXiv 2409.04599;
+// docs/concepts/baselines.md lists the differences.
 //
-// Single-threaded learning: frequencies may rise here, so that the queue of the Standard learner,
-// which rests on their only falling, does not serve.
+// Learning is single-threaded and does not share the Standard learner's queue, which relies on frequencies that
+// only fall. Here they may rise.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +19,13 @@
 
 namespace prunedbpe {
 
-/// A merge: `first`, `second` become `token`. A split: `token` becomes parts [first, second) of a flat
-/// array beside the events. Tokens are numbered in order of creation, bytes first; the same string is
-/// the same token, also when another pair spells it.
+/// One step of training. Tokens are numbered in order of creation, bytes first; the same string is always the
+/// same token, whichever pair spells it.
 struct PickyEvent {
-    enum Kind : std::uint32_t { merge = 0, split = 1 };
+    enum Kind : std::uint32_t {
+        merge = 0,  ///< the pair (first, second) becomes `token`
+        split = 1,  ///< `token` becomes entries [first, second) of the learner's `parts`
+    };
     std::uint32_t kind;
     std::uint32_t first;
     std::uint32_t second;
@@ -32,7 +33,7 @@ struct PickyEvent {
 };
 static_assert(sizeof(PickyEvent) == 16);  // numpy sees uint32[n, 4]
 
-/// A share as a fraction, so that the comparison is exact.
+/// A fraction, so that comparisons are exact.
 struct Share {
     std::int64_t numerator;
     std::int64_t denominator;
@@ -43,17 +44,16 @@ public:
     PickyLearner(const ChunkCountsView& counts, Share threshold);
     ~PickyLearner();
 
-    /// Merges up to `steps` more pairs, each with the removals it leads to, until `required` learned
-    /// tokens are present. Returns how many; fewer than asked for if the goal is reached, or if no
-    /// pair is left that occurs twice.
+    /// Merges up to `steps` more pairs, each with the removals it causes. Stops early once `required` learned
+    /// tokens are present or no pair is left that occurs twice. Returns how many pairs it merged.
     std::size_t advance(std::size_t steps, std::size_t required);
 
-    /// Learned tokens that are in the vocabulary now.
+    /// Learned tokens that are in the vocabulary, without the bytes.
     std::size_t present_count() const;
     std::span<const PickyEvent> events() const;
-    /// What the splits split into.
+    /// The parts of all splits, flat; each split event gives its range.
     std::span<const std::uint32_t> parts() const;
-    /// By event: how many tokens longer it made the corpus; negative for a merge.
+    /// By event: tokens it added to the corpus, weighted by chunk counts; negative for a merge.
     std::span<const std::int64_t> changes() const;
 
 private:
@@ -61,7 +61,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Replays the events on any chunk. Immutable; any number of threads may share one.
+/// Replays the events on any chunk. Immutable; threads may share one.
 class PickyEncoder {
 public:
     PickyEncoder(std::span<const PickyEvent> events, std::span<const std::uint32_t> parts);
@@ -70,7 +70,7 @@ public:
     /// Appends the tokens of a chunk.
     void encode(std::string_view chunk, std::vector<std::uint32_t>& tokens) const;
 
-    /// By event: how many tokens longer it makes a corpus. Parallel over chunks.
+    /// By event: tokens it adds to a corpus, as in PickyLearner. Parallel over chunks.
     std::vector<std::int64_t> changes(const ChunkCountsView& counts, unsigned threads) const;
 
 private:

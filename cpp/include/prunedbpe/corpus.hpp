@@ -1,7 +1,7 @@
 // Text as bytes: is it UTF-8, and where are its lines.
 //
-// Every later stage trusts its text to be valid UTF-8, so whatever reads outside bytes asks here first.
-// Both functions are one pass over the text, at memory speed where it is ASCII.
+// Every later stage relies on valid UTF-8, so every reader checks here first. Both functions are one pass over the
+// text, at memory speed where it is ASCII.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,18 @@
 
 namespace prunedbpe {
 
-/// Offset of the first byte of the first sequence that is not UTF-8, or -1 when all of `text` is.
-/// Strict (Unicode, table 3-7): no overlong forms, no surrogates, nothing above U+10FFFF, and a
-/// character cut off by the end of the text counts as invalid.
+/// Offset of the first byte of the first invalid sequence, or -1 if all of `text` is UTF-8. Strict (Unicode, table
+/// 3-7): no overlong forms, no surrogates, nothing above U+10FFFF, no character cut off by the end.
 std::int64_t find_invalid_utf8(std::string_view text);
 
-/// The same, by at most `threads` threads: one for each megabyte.
+/// The same on at most `threads` threads, one for each megabyte of text.
 std::int64_t find_invalid_utf8(std::string_view text, unsigned threads);
 
-/// The lines of `text` without their terminators ("\n" or "\r\n"); a lone "\r" is part of its line.
-/// Empty lines hold no text and are left out; a last line needs no terminator.
+/// The non-empty lines of `text` without their terminators ("\n" or "\r\n"); a lone "\r" is part of its line. The last
+/// line needs no terminator.
 HugeVector<DocumentSpan> split_lines(std::string_view text);
 
-/// The same, by at most `threads` threads: one for each megabyte.
+/// The same on at most `threads` threads, one for each megabyte of text.
 HugeVector<DocumentSpan> split_lines(std::string_view text, unsigned threads);
 
 }  // namespace prunedbpe

@@ -1,7 +1,7 @@
 // Counting: documents -> unique chunks, each with its count and its first position in the corpus.
 //
-// The position of a chunk's occurrence is its byte offset in the corpus, all documents laid end to
-// end. Counts add and first positions take the least, so any split of the work gives the same table.
+// The position of an occurrence is its byte offset in the corpus, all documents laid end to end. Counts add up and
+// first positions take the minimum, so any split of the work gives the same table.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,15 @@
 
 namespace prunedbpe {
 
-/// Unique chunks in order of first appearance, as flat arrays. Chunk i is bytes
-/// [offsets[i], offsets[i + 1]) of `bytes`; every chunk is at least one byte long.
+/// Unique chunks in order of first appearance, as flat arrays.
 struct ChunkCounts {
-    HugeVector<std::uint8_t> bytes;
-    HugeVector<std::int64_t> offsets;
-    HugeVector<std::int64_t> counts;
-    HugeVector<std::int64_t> first_positions;
+    HugeVector<std::uint8_t> bytes;            ///< all chunks, one after another; none is empty
+    HugeVector<std::int64_t> offsets;          ///< chunk i is [offsets[i], offsets[i + 1]) of `bytes`
+    HugeVector<std::int64_t> counts;           ///< by chunk: occurrences in the corpus
+    HugeVector<std::int64_t> first_positions;  ///< by chunk, rising
 };
 
-/// The same, borrowed.
+/// A borrowed ChunkCounts. Functions that do not need `first_positions` accept it empty.
 struct ChunkCountsView {
     std::span<const std::uint8_t> bytes;
     std::span<const std::int64_t> offsets;
@@ -40,34 +39,36 @@ struct ChunkCountsView {
     }
 };
 
-/// Looks for an empty chunk, a count below one, or a first position that is not behind the one before. The arrays must
-/// be of matching lengths.
+/// The first row with an empty chunk, a count below one, or a first position that does not rise. The arrays must have
+/// matching lengths.
 std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts);
 
-/// How often each of the 256 bytes occurs in the corpus: chunks weighted by their counts.
+/// Occurrences of each of the 256 bytes, weighted by chunk counts.
 std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts);
 
-/// Collects chunk counts. Every worker fills a table of its own; `finish` reduces them.
+/// Collects chunk counts. Every worker fills a table of its own; `finish` reduces them to one. Memory: about 96 bytes
+/// for each unique chunk of up to 16 bytes in each worker's table; longer chunks add their bytes.
 class ChunkCounter {
 public:
     /// `threads` 0 means one per core.
     explicit ChunkCounter(unsigned threads);
     ~ChunkCounter();
 
-    /// Cuts the documents of a batch, which are in the order of the text, and counts their chunks; the batch follows
-    /// what came before.
+    /// Cuts the documents of a batch with `next` and counts their chunks; `documents` are in ascending order. The batch
+    /// follows all that was added before. Throws std::out_of_range if a document reaches beyond `text`.
     void add_documents(NextChunk next, std::string_view text, std::span<const DocumentSpan> documents);
 
-    /// Counts chunks cut by somebody else: chunk i of `text` ends at `ends[i]`, they cover `text`.
+    /// Counts chunks that the caller has cut: chunk i of `text` ends at `ends[i]`, and together they cover `text`. Uses
+    /// one thread.
     void add_chunks(std::string_view text, std::span<const std::int64_t> ends);
 
-    /// Adds a table of a corpus part that starts `shift` bytes into the corpus.
+    /// Adds the table of a part of the corpus that starts `shift` bytes into it. Uses one thread.
     void add_counts(const ChunkCountsView& part, std::int64_t shift);
 
-    /// Bytes of all documents added so far, the position where the next one starts.
+    /// Bytes of all documents added so far, which is the position of the next one.
     std::int64_t position() const { return position_; }
 
-    /// The table, in order of first appearance; leaves the counter empty.
+    /// Returns the table and leaves the counter empty.
     ChunkCounts finish();
 
 private:

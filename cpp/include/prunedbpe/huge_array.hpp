@@ -1,4 +1,4 @@
-// A large array of plain values that asks the system for huge pages.
+// Large arrays of plain values in huge pages.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct Free {
 };
 }  // namespace detail
 
-/// Not initialised. Random accesses to hundreds of megabytes of small pages miss the address cache
-/// nearly every time, and making the pages one by one costs as much as clearing them.
+/// Uninitialised memory. Random access to hundreds of megabytes in small pages misses the TLB nearly every
+/// time, and faulting the pages in one by one costs as much as clearing them.
 template <class T>
 using HugeArray = std::unique_ptr<T[], detail::Free>;
 
@@ -31,12 +31,12 @@ HugeArray<T> make_huge_array(std::size_t size) {
     std::size_t bytes = size * sizeof(T);
     void* memory;
     if (bytes < page) {
-        memory = std::aligned_alloc(64, (bytes / 64 + 1) * 64);  // entries do not straddle cache lines
+        memory = std::aligned_alloc(64, (bytes / 64 + 1) * 64);  // 64: entries do not straddle cache lines
     } else {
         bytes = (bytes + page - 1) / page * page;
         memory = std::aligned_alloc(page, bytes);
 #ifdef __linux__
-        // A short tail stays in small pages: a huge one would cost memory that nobody uses.
+        // A tail of less than half a huge page stays in small pages: a huge one would waste memory.
         if (memory != nullptr) madvise(memory, (size * sizeof(T) + page / 2) / page * page, MADV_HUGEPAGE);
 #endif
     }
@@ -44,7 +44,7 @@ HugeArray<T> make_huge_array(std::size_t size) {
     return HugeArray<T>(static_cast<T*>(memory));
 }
 
-/// For vectors of such memory, whose new values are not initialised either.
+/// Allocator of such memory for std::vector; `resize` leaves new values uninitialised.
 template <class T>
 struct HugeAllocator {
     using value_type = T;
@@ -52,12 +52,12 @@ struct HugeAllocator {
     T* allocate(std::size_t size) { return make_huge_array<T>(size).release(); }
     void deallocate(T* memory, std::size_t) { std::free(memory); }
     template <class U>
-    void construct(U* place) {
-        ::new (static_cast<void*>(place)) U;
+    void construct(U* at) {
+        ::new (static_cast<void*>(at)) U;
     }
     template <class U, class... Arguments>
-    void construct(U* place, Arguments&&... arguments) {
-        ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
+    void construct(U* at, Arguments&&... arguments) {
+        ::new (static_cast<void*>(at)) U(std::forward<Arguments>(arguments)...);
     }
     bool operator==(const HugeAllocator&) const = default;
 };

@@ -1,18 +1,19 @@
-// The corpus of the Picky learner: a slot per byte, tokens can be merged and split again.
+// The corpus of the Picky learner: a slot per byte, in which tokens are merged and split.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "merges/pair.hpp"
 #include "prunedbpe/counts.hpp"
 
 namespace prunedbpe::picky {
 
 using Position = std::uint32_t;
 
-/// As the Standard learner's FlatCorpus, but the last slot of a token carries a flag: after splits a
-/// token may end where it began before, and the two must be told apart.
+/// Like the Standard learner's FlatCorpus, but the last slot of a token carries a flag: after a split, a token
+/// may end in a slot where it once began, and a stale position must not take one for the other.
 class PickyCorpus {
 public:
     static constexpr std::uint32_t boundary = 0x7FFFFFFF;
@@ -20,14 +21,14 @@ public:
 
     explicit PickyCorpus(const ChunkCountsView& counts);
 
-    /// The token that starts at `at`; anything else if none does.
+    /// The token that starts at `at`; if none does, a value that is not a token.
     std::uint32_t token_at(Position at) const { return slots_[at]; }
     /// The token that ends just before `at`, or `boundary`.
     std::uint32_t token_before(Position at) const { return slots_[at - 1] & ~last_flag; }
-    bool holds(Position at, std::uint32_t left, std::uint32_t right) const {
-        return slots_[at] == left && slots_[at + length(left)] == right;
+    bool holds(Position at, Pair pair) const {
+        return slots_[at] == pair.left && slots_[at + length(pair.left)] == pair.right;
     }
-    /// Makes `token` stand at `at`.
+    /// Writes `token` into the slots from `at` on.
     void write(Position at, std::uint32_t token);
 
     std::uint32_t length(std::uint32_t token) const { return lengths_[token]; }
@@ -52,8 +53,8 @@ private:
     std::vector<std::uint32_t> slots_;
     std::vector<std::uint32_t> lengths_;  // by token
     std::vector<Position> ends_;          // by chunk
-    std::vector<std::int64_t> weights_;
-    std::vector<std::uint32_t> block_first_chunk_;
+    std::vector<std::int64_t> weights_;   // by chunk
+    std::vector<std::uint32_t> block_first_chunk_;  // by 2^block_bits slots: the first chunk ending after their first
 };
 
 }  // namespace prunedbpe::picky

@@ -1,22 +1,18 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "merges/pair.hpp"
 #include "prunedbpe/baselines.hpp"
-#include "util/hash.hpp"
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {
 namespace {
 
-constexpr std::uint32_t nowhere = 0xFFFFFFFF;
-constexpr std::uint32_t gone = 0xFFFFFFFF;  // in place of a token: a merge swallowed it
-constexpr std::uint32_t never = 0xFFFFFFFF;
+constexpr std::uint32_t nowhere = 0xFFFFFFFF;    // not an offset
+constexpr std::uint32_t swallowed = 0xFFFFFFFF;  // not a token: a merge has taken these bytes
+constexpr std::uint32_t never = 0xFFFFFFFF;      // not an event
 
-struct Hash {
-    std::size_t operator()(std::uint64_t key) const { return hash_key(key); }
-};
-
-/// The first of some rising event numbers that is above `now`.
+/// The first of some rising event numbers that is not below `now`.
 std::uint32_t next_after(const std::vector<std::uint32_t>& events, std::uint32_t now) {
     const auto found = std::lower_bound(events.begin(), events.end(), now);
     return found == events.end() ? never : *found;
@@ -27,21 +23,17 @@ std::uint32_t next_after(const std::vector<std::uint32_t>& events, std::uint32_t
 struct PickyEncoder::Events {
     std::vector<PickyEvent> all;
     std::vector<std::uint32_t> parts;
-    // Nearly every pair is merged by one event; few come back after a removal.
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>, Hash> merges;
-    std::vector<std::vector<std::uint32_t>> splits;  // by token
+    // By pair, rising event numbers: mostly one, more if a removed token came back.
+    std::unordered_map<Pair, std::vector<std::uint32_t>, PairHash> merges;
+    std::vector<std::vector<std::uint32_t>> splits;  // by token: rising event numbers
     std::vector<std::uint32_t> lengths;              // by token, in bytes
-
-    static std::uint64_t key(std::uint32_t left, std::uint32_t right) {
-        return static_cast<std::uint64_t>(left) << 32 | right;
-    }
 
     class Chunk;
 };
 
-/// One chunk at work: tokens as a linked list over byte places, what may happen next in a heap by
-/// event, then place. `now` is the first event that may still happen; an entry whose tokens are no
-/// longer there is dropped when it comes up.
+/// Replays the events on one chunk: tokens as a linked list over byte offsets, possible events in a heap by
+/// number, then offset. `now` is the first event that may still happen. A heap entry whose tokens are no longer
+/// there is dropped when popped.
 class PickyEncoder::Events::Chunk {
 public:
     explicit Chunk(const Events& events) : events_(events) {}
@@ -100,7 +92,7 @@ private:
     }
     void consider_merge(std::uint32_t at, std::uint32_t now) {
         if (at == nowhere || next_[at] == nowhere) return;
-        const auto found = events_.merges.find(key(tokens_[at], tokens_[next_[at]]));
+        const auto found = events_.merges.find({tokens_[at], tokens_[next_[at]]});
         if (found != events_.merges.end()) push({next_after(found->second, now), at});
     }
     void consider_split(std::uint32_t at, std::uint32_t now) {
@@ -110,7 +102,7 @@ private:
 
     void merge(Entry entry, std::uint32_t right) {
         tokens_[entry.at] = events_.all[entry.event].token;
-        tokens_[right] = gone;
+        tokens_[right] = swallowed;
         next_[entry.at] = next_[right];
         if (next_[right] != nowhere) previous_[next_[right]] = entry.at;
         consider_split(entry.at, entry.event + 1);
@@ -150,7 +142,7 @@ PickyEncoder::PickyEncoder(std::span<const PickyEvent> events, std::span<const s
         const auto number = static_cast<std::uint32_t>(i);
         const PickyEvent& event = events[i];
         if (event.kind == PickyEvent::merge) {
-            e.merges[Events::key(event.first, event.second)].push_back(number);
+            e.merges[{event.first, event.second}].push_back(number);
             if (event.token == e.lengths.size()) e.lengths.push_back(e.lengths[event.first] + e.lengths[event.second]);
         }
     }

@@ -9,7 +9,6 @@
 namespace prunedbpe {
 
 using picky::BestPair;
-using picky::PairName;
 using picky::PickyCorpus;
 using picky::PickyPairs;
 using picky::Position;
@@ -27,15 +26,15 @@ struct PickyLearner::State {
                 if (at + 1 < corpus.chunk_end(chunk)) add_pair(corpus.token_at(at), at, at + 1, weight);
             }
         }
-        pairs.settle();
+        pairs.queue_risen();
     }
 
     struct Token {
         std::string string;
-        std::uint32_t left = 0, right = 0;  // of the pair that made it first
-        std::int64_t count = 0;             // in the corpus, now
+        std::uint32_t left = 0, right = 0;  // the pair that made it first
+        std::int64_t count = 0;             // in the corpus now
         bool present = false;
-        std::vector<Position> positions = {};  // every place it was put at; checked when read
+        std::vector<Position> positions = {};  // wherever it was ever written; checked when read
     };
 
     void add_pair(std::uint32_t left, Position at, Position right_at, std::int64_t weight) {
@@ -46,20 +45,24 @@ struct PickyLearner::State {
         if (left != PickyCorpus::boundary && right != PickyCorpus::boundary) pairs.remove({left, right}, weight);
     }
 
-    /// Puts `parts` where the tokens `old` stand, from `at` on, and brings counts and pairs up to date.
-    void rewrite(Position at, std::span<const std::uint32_t> old, std::span<const std::uint32_t> parts,
+    /// Replaces the tokens `old`, which stand from `at` on, by `fresh`, and updates counts and pairs.
+    void rewrite(Position at, std::span<const std::uint32_t> old, std::span<const std::uint32_t> fresh,
                  std::int64_t weight);
-    std::uint32_t token_of(PairName name);
+    /// The token that the pair spells, added if it is new.
+    std::uint32_t token_of(Pair pair);
+    /// Returns the replacements made.
     std::int64_t merge(const BestPair& best, std::uint32_t token);
+    /// Removes a part of a merge of `merged` replacements if its share reaches the threshold.
     void remove_if_used_up(std::uint32_t token, std::int64_t merged);
+    /// Appends the token or, if it was removed, what it is split into.
     void append_present(std::uint32_t token, std::vector<std::uint32_t>& found) const;
 
     PickyCorpus corpus;
     PickyPairs pairs;
     Share threshold;
     std::vector<Token> tokens;
-    std::unordered_map<std::string, std::uint32_t> numbers;
-    std::size_t present_count = 0;
+    std::unordered_map<std::string, std::uint32_t> numbers;  // token by string
+    std::size_t present_count = 0;                           // of learned tokens
     std::vector<PickyEvent> events;
     std::vector<std::uint32_t> parts;
     std::vector<std::int64_t> changes;
@@ -78,38 +81,38 @@ std::size_t PickyLearner::advance(std::size_t steps, std::size_t required) {
     State& s = *state_;
     for (std::size_t done = 0; done < steps; ++done) {
         if (s.present_count >= required) return done;
-        // 1. The best pair becomes a token, a new one or one that was there before.
+        // 1. The best pair becomes a token: a new one, or one that was removed before.
         const std::optional<BestPair> best = s.pairs.take_best();
         if (!best) return done;
-        const std::uint32_t token = s.token_of(best->name);
+        const std::uint32_t token = s.token_of(best->pair);
         if (!s.tokens[token].present) {
             s.tokens[token].present = true;
             ++s.present_count;
         }
         const std::int64_t merged = s.merge(*best, token);
-        s.events.push_back({PickyEvent::merge, best->name.left, best->name.right, token});
+        s.events.push_back({PickyEvent::merge, best->pair.left, best->pair.right, token});
         s.changes.push_back(-merged);
-        s.pairs.settle();
-        // 2. A part that was hardly used otherwise goes, the left one first.
-        s.remove_if_used_up(best->name.left, merged);
-        if (best->name.left != best->name.right) s.remove_if_used_up(best->name.right, merged);
+        s.pairs.queue_risen();
+        // 2. A part with little other use is removed, the left one first.
+        s.remove_if_used_up(best->pair.left, merged);
+        if (best->pair.left != best->pair.right) s.remove_if_used_up(best->pair.right, merged);
     }
     return steps;
 }
 
-std::uint32_t PickyLearner::State::token_of(PairName name) {
-    std::string string = tokens[name.left].string + tokens[name.right].string;
+std::uint32_t PickyLearner::State::token_of(Pair pair) {
+    std::string string = tokens[pair.left].string + tokens[pair.right].string;
     const auto [found, is_new] = numbers.emplace(string, static_cast<std::uint32_t>(tokens.size()));
     if (is_new) {
         corpus.add_token(static_cast<std::uint32_t>(string.size()));
-        tokens.push_back({.string = std::move(string), .left = name.left, .right = name.right});
+        tokens.push_back({.string = std::move(string), .left = pair.left, .right = pair.right});
     }
     return found->second;
 }
 
 void PickyLearner::State::rewrite(Position at, std::span<const std::uint32_t> old,
                                   std::span<const std::uint32_t> fresh, std::int64_t weight) {
-    // 1. The pairs inside and at both ends go.
+    // 1. Remove the old pairs, inside and at both ends.
     const std::uint32_t before = corpus.token_before(at);
     Position end = at;
     std::uint32_t left = before;
@@ -120,29 +123,29 @@ void PickyLearner::State::rewrite(Position at, std::span<const std::uint32_t> ol
         left = token;
     }
     remove_pair(left, corpus.token_at(end), weight);
-    // 2. The new tokens are written.
-    Position place = at;
+    // 2. Write the new tokens.
+    Position position = at;
     for (const std::uint32_t token : fresh) {
-        corpus.write(place, token);
+        corpus.write(position, token);
         tokens[token].count += weight;
-        if (token >= byte_count) tokens[token].positions.push_back(place);
-        place += corpus.length(token);
+        if (token >= byte_count) tokens[token].positions.push_back(position);
+        position += corpus.length(token);
     }
-    // 3. Their pairs come.
+    // 3. Add their pairs.
     if (before != PickyCorpus::boundary) add_pair(before, at - corpus.length(before), at, weight);
-    place = at;
+    position = at;
     for (const std::uint32_t token : fresh) {
-        const Position next = place + corpus.length(token);
-        add_pair(token, place, next, weight);
-        place = next;
+        const Position next = position + corpus.length(token);
+        add_pair(token, position, next, weight);
+        position = next;
     }
 }
 
 std::int64_t PickyLearner::State::merge(const BestPair& best, std::uint32_t token) {
-    const std::uint32_t old[] = {best.name.left, best.name.right}, fresh[] = {token};
+    const std::uint32_t old[] = {best.pair.left, best.pair.right}, fresh[] = {token};
     std::int64_t merged = 0;
     for (const Position at : best.positions) {
-        if (!corpus.holds(at, best.name.left, best.name.right)) continue;
+        if (!corpus.holds(at, best.pair)) continue;
         const std::int64_t weight = corpus.weight_at(at);
         rewrite(at, old, fresh, weight);
         merged += weight;
@@ -158,13 +161,13 @@ void PickyLearner::State::remove_if_used_up(std::uint32_t token, std::int64_t me
     std::vector<std::uint32_t> split;
     append_present(tokens[token].left, split);
     append_present(tokens[token].right, split);
-    std::vector<Position> places = std::move(tokens[token].positions);
+    std::vector<Position> positions = std::move(tokens[token].positions);
     tokens[token].positions.clear();
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
+    std::sort(positions.begin(), positions.end());
+    positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
     const std::uint32_t old[] = {token};
     const std::int64_t count = tokens[token].count;
-    for (const Position at : places) {
+    for (const Position at : positions) {
         if (corpus.token_at(at) == token) rewrite(at, old, split, corpus.weight_at(at));
     }
     tokens[token].present = false;
@@ -173,7 +176,7 @@ void PickyLearner::State::remove_if_used_up(std::uint32_t token, std::int64_t me
     parts.insert(parts.end(), split.begin(), split.end());
     events.push_back({PickyEvent::split, begin, static_cast<std::uint32_t>(parts.size()), token});
     changes.push_back(count * static_cast<std::int64_t>(split.size() - 1));
-    pairs.settle();
+    pairs.queue_risen();
 }
 
 void PickyLearner::State::append_present(std::uint32_t token, std::vector<std::uint32_t>& found) const {

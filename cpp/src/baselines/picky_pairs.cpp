@@ -4,56 +4,56 @@
 
 namespace prunedbpe::picky {
 
-void PickyPairs::add(PairName name, Position at, std::int64_t weight) {
-    Pair& pair = pairs_[name.key()];
-    pair.frequency += weight;
-    if (!pair.positions.empty() && at <= pair.positions.back()) pair.sorted = false;
-    pair.positions.push_back(at);
-    pair.least = std::min(pair.least, at);
-    if (!pair.risen) {
-        pair.risen = true;
-        risen_.push_back(name.key());
+void PickyPairs::add(Pair pair, Position at, std::int64_t weight) {
+    Occurrences& found = pairs_[pair];
+    found.frequency += weight;
+    if (!found.positions.empty() && at <= found.positions.back()) found.sorted = false;
+    found.positions.push_back(at);
+    found.least = std::min(found.least, at);
+    if (!found.risen) {
+        found.risen = true;
+        risen_.push_back(pair);
     }
 }
 
-void PickyPairs::remove(PairName name, std::int64_t weight) {
-    const auto found = pairs_.find(name.key());
-    if (found == pairs_.end()) return;  // of the pair being merged, already taken out
+void PickyPairs::remove(Pair pair, std::int64_t weight) {
+    const auto found = pairs_.find(pair);
+    if (found == pairs_.end()) return;  // the pair being merged was taken out before
     found->second.frequency -= weight;
-    // Pairs in `risen_` are dropped by `settle`, which still looks at them.
+    // Pairs in `risen_` are erased by `queue_risen`, which still looks at them.
     if (found->second.frequency == 0 && !found->second.risen) pairs_.erase(found);
 }
 
-void PickyPairs::settle() {
-    for (const std::uint64_t key : risen_) {
-        const auto found = pairs_.find(key);
+void PickyPairs::queue_risen() {
+    for (const Pair pair : risen_) {
+        const auto found = pairs_.find(pair);
         if (found == pairs_.end()) continue;
-        Pair& pair = found->second;
-        pair.risen = false;
-        if (pair.frequency == 0) {
+        Occurrences& occurrences = found->second;
+        occurrences.risen = false;
+        if (occurrences.frequency == 0) {
             pairs_.erase(found);
-        } else if (pair.frequency >= 2) {
-            push(key, pair, pair.least);
+        } else if (occurrences.frequency >= 2) {
+            push(pair, occurrences, occurrences.least);
         }
     }
     risen_.clear();
 }
 
-void PickyPairs::push(std::uint64_t key, Pair& pair, Position first) {
-    pair.stamp = ++stamps_;
-    queue_.push_back({pair.frequency, first, pair.stamp, key});
+void PickyPairs::push(Pair pair, Occurrences& found, Position first) {
+    found.stamp = ++stamps_;
+    queue_.push_back({found.frequency, first, found.stamp, pair});
     std::push_heap(queue_.begin(), queue_.end());
 }
 
-Position PickyPairs::first_position(PairName name, Pair& pair) const {
-    if (!pair.sorted) {
-        std::sort(pair.positions.begin(), pair.positions.end());
-        pair.positions.erase(std::unique(pair.positions.begin(), pair.positions.end()), pair.positions.end());
-        pair.sorted = true;
-        pair.head = 0;
+Position PickyPairs::first_position(Pair pair, Occurrences& found) const {
+    if (!found.sorted) {
+        std::sort(found.positions.begin(), found.positions.end());
+        found.positions.erase(std::unique(found.positions.begin(), found.positions.end()), found.positions.end());
+        found.sorted = true;
+        found.first_alive = 0;
     }
-    while (!corpus_.holds(pair.positions[pair.head], name.left, name.right)) ++pair.head;
-    return pair.least = pair.positions[pair.head];
+    while (!corpus_.holds(found.positions[found.first_alive], pair)) ++found.first_alive;
+    return found.least = found.positions[found.first_alive];
 }
 
 std::optional<BestPair> PickyPairs::take_best() {
@@ -61,18 +61,16 @@ std::optional<BestPair> PickyPairs::take_best() {
         std::pop_heap(queue_.begin(), queue_.end());
         const Entry entry = queue_.back();
         queue_.pop_back();
-        const auto found = pairs_.find(entry.key);
+        const auto found = pairs_.find(entry.pair);
         if (found == pairs_.end() || found->second.stamp != entry.stamp) continue;
-        Pair& pair = found->second;
-        if (pair.frequency < 2) continue;  // it comes back when its frequency rises
-        const PairName name = name_of(entry.key);
-        const Position first = first_position(name, pair);
-        if (pair.frequency != entry.frequency || first != entry.first) {
-            push(entry.key, pair, first);
+        Occurrences& occurrences = found->second;
+        if (occurrences.frequency < 2) continue;  // queued again when its frequency rises
+        const Position first = first_position(entry.pair, occurrences);
+        if (occurrences.frequency != entry.frequency || first != entry.first) {
+            push(entry.pair, occurrences, first);
             continue;
         }
-        BestPair best{name, pair.frequency, std::move(pair.positions)};
-        best.positions.erase(best.positions.begin(), best.positions.begin() + pair.head);
+        BestPair best{entry.pair, std::move(occurrences.positions)};
         pairs_.erase(found);
         return best;
     }

@@ -15,8 +15,8 @@ using Byte = unsigned char;
 
 constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
 
-/// Are the first six of eight bytes two characters of three bytes, neither with a second byte whose range
-/// is narrower (after E0 and ED)? Nearly all Chinese and Japanese text passes, six bytes at a time.
+/// Are the first six of eight bytes two three-byte characters that do not begin with E0 or ED, after which the second
+/// byte is restricted? Nearly all Chinese and Japanese text passes, six bytes at a time.
 bool holds_two_of_three(const Byte* at) {
     if constexpr (std::endian::native != std::endian::little) return false;
     std::uint64_t word;
@@ -27,9 +27,9 @@ bool holds_two_of_three(const Byte* at) {
 
 bool is_continuation(Byte byte) { return (byte & 0xC0) == 0x80; }
 
-/// Length of the character at `at` (a byte above 0x7F), or 0 when no valid one starts there.
-/// Only the second byte has a range that depends on the first: it is what rules out overlong forms
-/// (C0, C1, E0 80-9F, F0 80-8F), surrogates (ED A0-BF) and code points above U+10FFFF (F4 90-BF, F5-FF).
+/// Length of the character at `at` (a byte above 0x7F), or 0 if it is invalid. The range of the second byte depends on
+/// the first, which rules out overlong forms (C0, C1, E0 80-9F, F0 80-8F), surrogates (ED A0-BF) and code points above
+/// U+10FFFF (F4 90-BF, F5-FF).
 std::size_t sequence_length(const Byte* at, const Byte* end) {
     const auto left = static_cast<std::size_t>(end - at);
     const Byte lead = at[0];
@@ -53,8 +53,8 @@ std::size_t sequence_length(const Byte* at, const Byte* end) {
 
 #if defined(PRUNEDBPE_HAS_SIXTEEN_BYTES)
 
-/// Of the 64 bytes at `at`, those whose next byte is not in the narrower range that they demand, and those that no
-/// character begins with. Knows that the next byte is a continuation; `next` is that of the last one.
+/// A bit for each of the 64 bytes at `at`: set if it is never a lead byte, or restricts the next byte and that is out
+/// of range. Assumes that leads are followed by continuations. `next` is the byte after the 64.
 std::uint64_t find_bad_leads(const char* at, Byte next) {
     const auto is = [at](int byte) { return bits_of_64(at, [=](SixteenBytes bytes) { return bytes.is(byte); }); };
     const auto from = [at](int first) { return bits_of_64(at, [=](SixteenBytes bytes) { return bytes.from(first); }); };
@@ -64,13 +64,14 @@ std::uint64_t find_bad_leads(const char* at, Byte next) {
            is(0xC1) | from(0xF5);
 }
 
-/// A place before which all is UTF-8 and at which a character begins, close to the first fault or to the end. Bytes are
-/// looked at 64 at a time: where the first bytes of characters want continuations, there and nowhere else they must be.
+/// An offset at which a character begins and before which all is UTF-8, less than 64 bytes and a character before the
+/// first fault or the end. Checks 64 bytes at a time that continuations stand exactly where the lead bytes require
+/// them.
 std::size_t skip_valid_blocks(std::string_view text) {
     const char* const begin = text.data();
     const char* const end = begin + text.size();
     const char* at = begin;
-    std::uint64_t owed = 0;  // the bytes at the beginning that characters of the last block go on with
+    std::uint64_t owed = 0;  // continuations at the start of this block that the last block requires
     for (; end - at >= 64; at += 64) {
         const std::uint64_t outside = bits_of_64(at, [](SixteenBytes bytes) { return bytes.values; });
         if ((outside | owed) == 0) continue;
@@ -95,10 +96,9 @@ std::size_t skip_valid_blocks(std::string_view text) {
 
 #endif
 
-/// How many of so many threads are worth having.
-unsigned worth_sharing(std::string_view text, unsigned threads) {
-    constexpr std::size_t worth_a_thread = 1 << 20;
-    return static_cast<unsigned>(std::min<std::size_t>(threads, text.size() / worth_a_thread));
+/// At most one thread for each megabyte.
+unsigned useful_threads(std::string_view text, unsigned threads) {
+    return static_cast<unsigned>(std::min<std::size_t>(threads, text.size() >> 20));
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ std::int64_t find_invalid_utf8(std::string_view text) {
             at += 8;
         }
         while (at < end && *at < 0x80) ++at;
-        // Stay here for a whole run of non-ASCII text: Chinese would gain nothing from the word test.
+        // Stay in this loop for the whole run of non-ASCII text: there the word test above would always fail.
         while (at < end && *at >= 0x80) {
             while (end - at >= 8 && holds_two_of_three(at)) at += 6;
             if (at == end || *at < 0x80) break;
@@ -131,22 +131,22 @@ std::int64_t find_invalid_utf8(std::string_view text) {
 }
 
 std::int64_t find_invalid_utf8(std::string_view text, unsigned threads) {
-    threads = worth_sharing(text, threads);
+    threads = useful_threads(text, threads);
     if (threads < 2) return find_invalid_utf8(text);
     WorkerTeam team(threads);
     std::vector<std::int64_t> found(team.size(), -1);
-    // A part begins with a character, unless there are more continuation bytes than one has: then one of them is wrong.
-    const auto character_from = [&](std::size_t place) {
-        for (int i = 0; i < 3 && place < text.size() && is_continuation(static_cast<Byte>(text[place])); ++i) ++place;
-        return place;
+    // Parts begin at a character: after up to three continuations. A fourth one is an error that the part reports.
+    const auto character_from = [&](std::size_t at) {
+        for (int i = 0; i < 3 && at < text.size() && is_continuation(static_cast<Byte>(text[at])); ++i) ++at;
+        return at;
     };
     team.run([&](unsigned worker) {
         const Part part = part_of(text.size(), worker, team.size());
         const std::size_t begin = worker == 0 ? 0 : character_from(part.begin), end = character_from(part.end);
-        const std::int64_t place = find_invalid_utf8(text.substr(begin, end - begin));
-        if (place >= 0) found[worker] = static_cast<std::int64_t>(begin) + place;
+        const std::int64_t offset = find_invalid_utf8(text.substr(begin, end - begin));
+        if (offset >= 0) found[worker] = static_cast<std::int64_t>(begin) + offset;
     });
-    const auto first = std::find_if(found.begin(), found.end(), [](std::int64_t place) { return place >= 0; });
+    const auto first = std::find_if(found.begin(), found.end(), [](std::int64_t offset) { return offset >= 0; });
     return first == found.end() ? -1 : *first;
 }
 
@@ -177,13 +177,13 @@ HugeVector<DocumentSpan> split_lines(std::string_view text) {
 }
 
 HugeVector<DocumentSpan> split_lines(std::string_view text, unsigned threads) {
-    threads = worth_sharing(text, threads);
+    threads = useful_threads(text, threads);
     if (threads < 2) return split_lines(text);
     WorkerTeam team(threads);
     std::vector<HugeVector<DocumentSpan>> parts(team.size());
-    const auto line_from = [&](std::size_t place) {
-        if (place == 0) return place;
-        const std::size_t newline = text.find('\n', place - 1);
+    const auto line_from = [&](std::size_t at) {
+        if (at == 0) return at;
+        const std::size_t newline = text.find('\n', at - 1);
         return newline == std::string_view::npos ? text.size() : newline + 1;
     };
     team.run([&](unsigned worker) {
@@ -195,7 +195,7 @@ HugeVector<DocumentSpan> split_lines(std::string_view text, unsigned threads) {
             line.end += static_cast<std::int64_t>(begin);
         }
     });
-    std::vector<std::size_t> ends;  // of the parts
+    std::vector<std::size_t> ends;  // by part, in `lines`
     for (const auto& part : parts) ends.push_back((ends.empty() ? 0 : ends.back()) + part.size());
     HugeVector<DocumentSpan> lines(ends.back());
     team.run([&](unsigned worker) {

@@ -11,9 +11,8 @@
 namespace prunedbpe {
 namespace {
 
-/// About how much text a worker takes at a time: some text takes longer than other text of the same length, and a core may
-/// be slower than another. Not of the first batch, of which each takes one part: neighbours are alike, and the tables of
-/// workers who have read everywhere have more chunks, all of which are new at first.
+/// Workers take pieces of about this much text, because text and cores differ in speed. Only of the first batch, when
+/// most chunks are new, each takes one contiguous part: neighbouring text repeats itself, so the tables stay smaller.
 constexpr std::size_t piece_bytes = 1 << 19;
 
 }  // namespace
@@ -40,7 +39,7 @@ std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts) {
 struct ChunkCounter::Workers {
     explicit Workers(unsigned threads) : team(threads), tables(team.size()) {}
     WorkerTeam team;
-    std::vector<ChunkTable> tables;  // one for each worker
+    std::vector<ChunkTable> tables;  // by worker
 };
 
 ChunkCounter::ChunkCounter(unsigned threads) : workers_(std::make_unique<Workers>(threads)) {}
@@ -48,10 +47,9 @@ ChunkCounter::~ChunkCounter() = default;
 
 void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                                  std::span<const DocumentSpan> documents) {
-    // A piece is the documents that begin in a part of the text, and their position in the corpus.
     struct Piece {
-        std::span<const DocumentSpan> documents;
-        std::int64_t position;
+        std::span<const DocumentSpan> documents;  // that begin in one part of the text
+        std::int64_t position;                    // of the first one in the corpus
     };
     std::vector<Piece> pieces;
     const auto text_end = static_cast<std::int64_t>(text.size());
@@ -77,7 +75,7 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
     workers_->team.run([&](unsigned worker) {
         ChunkPipeline pipeline(workers_->tables[worker]);
         with_scanner(next, [&]<NextChunk next_chunk>() {
-            // Every worker takes later and later ones, so its table stays in the order of first positions.
+            // Each worker takes rising pieces, so its table stays in order of first position.
             for (std::size_t piece; (piece = next_piece.fetch_add(1)) < pieces.size();) {
                 std::int64_t position = pieces[piece].position;
                 for (const DocumentSpan& document : pieces[piece].documents) {

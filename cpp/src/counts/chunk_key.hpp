@@ -1,4 +1,4 @@
-// A chunk made ready for the table: its hash, and short ones as two machine words.
+// A chunk as a key of the chunk table: its hash, and its bytes as two machine words if it is short.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,27 @@
 
 namespace prunedbpe {
 
-/// Chunks up to this length are kept inside their entry and compared as two words. Nearly all chunks
-/// of alphabetic text are this short.
+/// Chunks up to this length are stored in their table entry and compared as two words. Nearly all chunks of
+/// alphabetic text are this short.
 inline constexpr std::size_t short_chunk = 16;
 
 struct ChunkKey {
     std::string_view bytes;
-    std::uint64_t low = 0;  // the bytes of a short chunk, padded by zeros
-    std::uint64_t high = 0;
-    std::uint32_t tag = 0;  // of the hash
+    std::uint64_t low = 0;   ///< bytes 0-7 of a short chunk, padded with zeros; 0 for a long one
+    std::uint64_t high = 0;  ///< bytes 8-15, the same way
+    std::uint32_t tag = 0;   ///< low half of the hash
 
     bool is_short() const { return bytes.size() <= short_chunk; }
 };
 
-/// `readable_end`: bytes up to here may be read, though they belong to other chunks.
+/// `readable_end`: bytes after the chunk may be read up to here.
 inline ChunkKey make_chunk_key(std::string_view bytes, const char* readable_end) {
     ChunkKey key{bytes};
     std::uint64_t hash;
     if (key.is_short()) {
         const std::size_t size = bytes.size();
         if (readable_end - bytes.data() >= static_cast<std::ptrdiff_t>(short_chunk)) [[likely]] {
-            // Two loads and a mask instead of a copy whose length the processor cannot foresee.
+            // Two loads and a mask avoid the branch misprediction of a copy of variable length.
             const auto keep = [](std::size_t count) {
                 return count >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * count)) - 1;
             };

@@ -1,4 +1,4 @@
-// Adds a stream of chunks to a table, a few at a time in flight.
+// Adds a stream of chunks to a table, with prefetching.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace prunedbpe {
 
-/// A rare chunk's slot and entry are far away in memory. Chunks wait here while theirs are fetched;
-/// they are added in the order they came, the last ones by `flush`.
+/// The slot and entry of a rare chunk are cache misses. Chunks wait in a ring buffer while theirs are fetched, and are
+/// added in the order they came. The owner must call `flush` at the end.
 class ChunkPipeline {
 public:
     explicit ChunkPipeline(ChunkTable& table) : table_(table) {}
@@ -17,14 +17,14 @@ public:
     ChunkPipeline& operator=(const ChunkPipeline&) = delete;
 
     void add(const ChunkKey& key, std::int64_t count, std::int64_t position) {
-        if (added_ - done_ == depth) finish_oldest();
+        if (added_ - done_ == depth) add_oldest();
         table_.prefetch_slot(key.tag);
         waiting_[added_++ % depth] = {key, count, position};
         if (added_ - done_ > depth / 2) table_.prefetch_entry(waiting_[(added_ - depth / 2) % depth].key.tag);
     }
 
     void flush() {
-        while (done_ != added_) finish_oldest();
+        while (done_ != added_) add_oldest();
     }
 
 private:
@@ -36,15 +36,15 @@ private:
         std::int64_t position;
     };
 
-    void finish_oldest() {
+    void add_oldest() {
         const Waiting& oldest = waiting_[done_++ % depth];
         table_.add(oldest.key, oldest.count, oldest.position);
     }
 
     ChunkTable& table_;
     std::array<Waiting, depth> waiting_;
-    std::size_t added_ = 0;
-    std::size_t done_ = 0;
+    std::size_t added_ = 0;  // to the ring, in all
+    std::size_t done_ = 0;   // added to the table, in all
 };
 
 }  // namespace prunedbpe

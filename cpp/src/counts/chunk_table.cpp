@@ -26,10 +26,10 @@ void ChunkTable::lower(std::size_t entry, std::int64_t position) {
 }
 
 const char* ChunkTable::keep(std::string_view bytes) {
-    constexpr std::size_t first_block = 1 << 16, largest_block = 1 << 21;  // that is a huge page
+    constexpr std::size_t first_block = 1 << 16, largest_block = 1 << 21;  // a huge page
     if (bytes.size() > arena_left_) {
         const std::size_t block = std::min(first_block << std::min<std::size_t>(arena_.size(), 5), largest_block);
-        // A very long key gets a block of its own, and the one in use stays in use.
+        // A very long key gets a block of its own; the current block stays in use.
         if (bytes.size() > block / 8) {
             arena_.push_back(make_huge_array<char>(bytes.size()));
             std::memcpy(arena_.back().get(), bytes.data(), bytes.size());
@@ -48,9 +48,9 @@ const char* ChunkTable::keep(std::string_view bytes) {
 
 void ChunkTable::grow() {
     if (entries_.size() >= std::numeric_limits<std::uint32_t>::max() / 2) {
-        throw std::length_error("more than two thousand million unique chunks; count the corpus in shards");
+        throw std::length_error("more than two billion unique chunks; count the corpus in shards");
     }
-    // Filled anew from the entries, so the old slots may go first.
+    // Rebuild from the entries, so that the old slots can be freed first.
     const std::size_t size = slots_.size() * 2, mask = size - 1;
     slots_ = {};
     slots_.resize(size);

@@ -1,5 +1,4 @@
-// A hash table of chunks: short keys inside the entries, long ones in an arena, open addressing, no
-// allocation per chunk.
+// A hash table of chunks: open addressing, short keys in the entries, long ones in an arena.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +12,17 @@
 
 namespace prunedbpe {
 
-/// Tables of different workers lie side by side, and must not share a cache line.
+/// No allocation per chunk; `add` is O(1) amortised. Aligned to avoid false sharing between the tables of workers.
 class alignas(64) ChunkTable {
 public:
-    /// What is read at every occurrence, two to a cache line; first positions are kept apart.
+    /// What every occurrence reads: two entries to a cache line. First positions are kept apart.
     struct Entry {
         std::int64_t count;
         std::uint32_t length;
-        std::uint32_t tag;  // of the key's hash: growing need not read the keys again
+        std::uint32_t tag;  // of the ChunkKey; `grow` rehashes with it, without reading the key
         union {
-            std::uint64_t words[2];  // a short key
-            const char* bytes;       // a long one, in the arena
+            std::uint64_t words[2];  // of a short key, padded with zeros
+            const char* bytes;       // of a long key, in the arena
         };
 
         std::string_view key() const {
@@ -38,7 +37,7 @@ public:
 
     ChunkTable() : slots_(1024) {}
 
-    /// Adds `count` occurrences, the first at `position`.
+    /// Adds `count` occurrences of a chunk, the first of them at `position`.
     void add(const ChunkKey& key, std::int64_t count, std::int64_t position) {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = key.tag & mask;
@@ -54,8 +53,7 @@ public:
         insert(at, key, count, position);
     }
 
-    /// For a chunk that `add` will be called with soon: two steps, each of which waits for the memory
-    /// the one before has asked for.
+    /// Prefetches the slot of a chunk that will be added soon; then, once the slot is here, its entry.
     void prefetch_slot(std::uint32_t tag) const { __builtin_prefetch(&slots_[tag & (slots_.size() - 1)], 1); }
     void prefetch_entry(std::uint32_t tag) const {
         const Slot slot = slots_[tag & (slots_.size() - 1)];
@@ -67,16 +65,16 @@ public:
     const Entry& operator[](std::size_t i) const { return entries_[i]; }
     std::int64_t first_position(std::size_t i) const { return first_positions_[i]; }
 
-    /// Gives back what only look-ups need; nothing can be added any more.
-    void end_look_ups() { slots_ = {}; }
+    /// Frees the slots, which only `add` needs; nothing may be added afterwards.
+    void end_adding() { slots_ = {}; }
 
-    /// Are the entries in order of first position? So they are if additions were.
+    /// Are the entries in order of first position? True if chunks were added in order.
     bool is_ordered() const { return ordered_; }
 
 private:
     struct Slot {
         std::uint32_t tag = 0;
-        std::uint32_t entry = 0;  // place in entries_ + 1; 0 means empty
+        std::uint32_t entry = 0;  // index in entries_ + 1; 0 means empty
     };
 
     void insert(std::size_t slot, const ChunkKey& key, std::int64_t count, std::int64_t position);
@@ -86,12 +84,11 @@ private:
 
     HugeVector<Slot> slots_;  // a power of two, at most two thirds full
     BlockVector<Entry> entries_;
-    BlockVector<std::int64_t> first_positions_;
-    std::int64_t last_position_ = std::numeric_limits<std::int64_t>::min();  // the greatest of them
+    BlockVector<std::int64_t> first_positions_;                              // by entry
+    std::int64_t last_position_ = std::numeric_limits<std::int64_t>::min();  // the greatest first position
     bool ordered_ = true;
 
-    // Arena of long keys: blocks, so that keys never move.
-    std::vector<HugeArray<char>> arena_;
+    std::vector<HugeArray<char>> arena_;  // blocks, so that keys never move
     char* arena_next_ = nullptr;
     std::size_t arena_left_ = 0;
 };

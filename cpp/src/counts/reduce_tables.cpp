@@ -10,58 +10,57 @@
 namespace prunedbpe {
 namespace {
 
-/// About how many entries, of all tables, make a share of the hashes: what brings them together stays in the cache.
-constexpr std::size_t share_size = 1 << 13;
-/// No more shares than a processor writes to at a time.
-constexpr std::size_t most_shares = 1 << 10;
+/// About how many entries of all tables make one partition, so that joining them stays in the cache.
+constexpr std::size_t partition_size = 1 << 13;
+/// Radix partitioning writes to all partitions at once: more of them would miss the TLB.
+constexpr std::size_t max_partitions = 1 << 10;
 
 struct TaggedEntry {
     std::uint32_t tag;
-    std::uint32_t place;  // in its table
+    std::uint32_t index;  // in its table
 };
 
-/// The entries of a table by shares of the hashes.
-class SharedEntries {
+/// The entries of a table, radix-partitioned by the highest bits of their tags.
+class PartitionedEntries {
 public:
-    /// `share_bits` of a tag, the highest, tell its share.
-    SharedEntries(const ChunkTable& table, int share_bits)
-        : entries_(table.size()), ends_((std::size_t{1} << share_bits) + 1) {
-        const auto share_of = [&](std::uint32_t tag) { return std::uint64_t{tag} >> (32 - share_bits); };
-        for (std::size_t i = 0; i < table.size(); ++i) ++ends_[share_of(table[i].tag) + 1];
+    PartitionedEntries(const ChunkTable& table, int partition_bits)
+        : entries_(table.size()), ends_((std::size_t{1} << partition_bits) + 1) {
+        const auto partition_of = [&](std::uint32_t tag) { return std::uint64_t{tag} >> (32 - partition_bits); };
+        for (std::size_t i = 0; i < table.size(); ++i) ++ends_[partition_of(table[i].tag) + 1];
         std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
         for (std::uint32_t i = 0; i < table.size(); ++i) {
             const std::uint32_t tag = table[i].tag;
-            entries_[ends_[share_of(tag)]++] = {tag, i};
+            entries_[ends_[partition_of(tag)]++] = {tag, i};
         }
     }
 
-    std::span<const TaggedEntry> share(std::size_t i) const {
+    std::span<const TaggedEntry> partition(std::size_t i) const {
         const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
         return {entries_.data() + begin, ends_[i] - begin};
     }
 
 private:
     HugeVector<TaggedEntry> entries_;
-    std::vector<std::size_t> ends_;  // of the shares
+    std::vector<std::size_t> ends_;  // by partition: first its begin, then, once it is filled, its end
 };
 
-/// The entries of one share of all tables, found by their chunks. Equal ones are brought together: the entry that was
-/// seen first takes the counts of the others, whose counts become 0.
-class Union {
+/// Joins equal chunks of one partition of all tables: the entry that was seen first takes the counts of the others,
+/// whose counts become 0.
+class PartitionJoin {
 public:
-    explicit Union(std::vector<ChunkTable>& tables) : tables_(tables) {}
+    explicit PartitionJoin(std::vector<ChunkTable>& tables) : tables_(tables) {}
 
-    /// Forgets the last share; `most_entries` are to come.
-    void restart(std::size_t most_entries) {
-        slots_.assign(std::bit_ceil(most_entries * 3 / 2 + 1), {});
+    /// Forgets the last partition; at most `entries` will be added.
+    void restart(std::size_t entries) {
+        slots_.assign(std::bit_ceil(entries * 3 / 2 + 1), {});
         mask_ = slots_.size() - 1;
     }
 
     void add(std::uint32_t table, std::span<const TaggedEntry> added) {
-        constexpr std::size_t soon = 8, later = 16;  // the slot is fetched first, then the entry it tells of
+        constexpr std::size_t slot_distance = 16, entry_distance = 8;
         for (std::size_t i = 0; i < added.size(); ++i) {
-            if (i + later < added.size()) __builtin_prefetch(&slots_[added[i + later].tag & mask_], 1);
-            if (i + soon < added.size()) prefetch_entry(added[i + soon].tag);
+            if (i + slot_distance < added.size()) __builtin_prefetch(&slots_[added[i + slot_distance].tag & mask_], 1);
+            if (i + entry_distance < added.size()) prefetch_entry(added[i + entry_distance].tag);
             add(table, added[i]);
         }
     }
@@ -70,7 +69,7 @@ private:
     struct Slot {
         std::uint32_t tag = 0;
         std::uint32_t table = 0;
-        std::uint32_t entry = 0;  // + 1; 0 means empty
+        std::uint32_t entry = 0;  // index in the table + 1; 0 means empty
     };
 
     void prefetch_entry(std::uint32_t tag) const {
@@ -79,22 +78,22 @@ private:
     }
 
     void add(std::uint32_t table, TaggedEntry added) {
-        // The high bits of the tag are the share's; the low ones choose the slot.
+        // All tags of a partition share their high bits; the low ones choose the slot.
         std::size_t at = added.tag & mask_;
         for (; slots_[at].entry != 0; at = (at + 1) & mask_) {
             if (slots_[at].tag != added.tag) continue;
             ChunkTable& other_table = tables_[slots_[at].table];
-            const std::uint32_t other_place = slots_[at].entry - 1;
-            ChunkTable::Entry &entry = tables_[table][added.place], &other = other_table[other_place];
+            const std::uint32_t other_index = slots_[at].entry - 1;
+            ChunkTable::Entry &entry = tables_[table][added.index], &other = other_table[other_index];
             if (other.key() != entry.key()) continue;
             const std::int64_t total = entry.count + other.count;
-            const bool earlier = tables_[table].first_position(added.place) < other_table.first_position(other_place);
-            entry.count = earlier ? total : 0;
-            other.count = earlier ? 0 : total;
-            if (earlier) slots_[at] = {added.tag, table, added.place + 1};
+            const bool is_first = tables_[table].first_position(added.index) < other_table.first_position(other_index);
+            entry.count = is_first ? total : 0;
+            other.count = is_first ? 0 : total;
+            if (is_first) slots_[at] = {added.tag, table, added.index + 1};
             return;
         }
-        slots_[at] = {added.tag, table, added.place + 1};
+        slots_[at] = {added.tag, table, added.index + 1};
     }
 
     std::vector<ChunkTable>& tables_;
@@ -102,24 +101,26 @@ private:
     std::size_t mask_ = 0;
 };
 
-void unite_equals(std::vector<ChunkTable>& tables, WorkerTeam& team) {
+void join_equal_chunks(std::vector<ChunkTable>& tables, WorkerTeam& team) {
     std::size_t total = 0;
     for (const ChunkTable& table : tables) total += table.size();
-    const std::size_t share_count = std::min(std::bit_ceil(total / share_size + 1), most_shares);
-    std::vector<std::optional<SharedEntries>> entries(tables.size());
-    team.run([&](unsigned table) { entries[table].emplace(tables[table], std::countr_zero(share_count)); });
+    const std::size_t partitions = std::min(std::bit_ceil(total / partition_size + 1), max_partitions);
+    std::vector<std::optional<PartitionedEntries>> entries(tables.size());
+    team.run([&](unsigned table) { entries[table].emplace(tables[table], std::countr_zero(partitions)); });
     team.run([&](unsigned worker) {
-        Union united(tables);
-        for (std::size_t share = worker; share < share_count; share += team.size()) {
-            std::size_t most_entries = 0;
-            for (const auto& table : entries) most_entries += table->share(share).size();
-            united.restart(most_entries);
-            for (std::uint32_t table = 0; table < tables.size(); ++table) united.add(table, entries[table]->share(share));
+        PartitionJoin join(tables);
+        for (std::size_t partition = worker; partition < partitions; partition += team.size()) {
+            std::size_t size = 0;
+            for (const auto& table : entries) size += table->partition(partition).size();
+            join.restart(size);
+            for (std::uint32_t table = 0; table < tables.size(); ++table) {
+                join.add(table, entries[table]->partition(partition));
+            }
         }
     });
 }
 
-/// The entries of one table by first position. Nearly always they are so already.
+/// The entries of one table by first position, which nearly always is their order already.
 class OrderedEntries {
 public:
     explicit OrderedEntries(const ChunkTable& table) : table_(table) {
@@ -132,10 +133,10 @@ public:
     }
 
     std::size_t size() const { return table_.size(); }
-    const ChunkTable::Entry& entry(std::size_t i) const { return table_[place(i)]; }
-    std::int64_t position(std::size_t i) const { return table_.first_position(place(i)); }
+    const ChunkTable::Entry& entry(std::size_t i) const { return table_[index_of(i)]; }
+    std::int64_t position(std::size_t i) const { return table_.first_position(index_of(i)); }
 
-    /// The first entry at or behind `position`.
+    /// The first entry at or after `position`.
     std::size_t first_from(std::int64_t position) const {
         std::size_t low = 0, high = size();
         while (low < high) {
@@ -150,13 +151,13 @@ public:
     }
 
 private:
-    std::size_t place(std::size_t i) const { return order_.empty() ? i : order_[i]; }
+    std::size_t index_of(std::size_t i) const { return order_.empty() ? i : order_[i]; }
 
     const ChunkTable& table_;
-    std::vector<std::uint32_t> order_;
+    std::vector<std::uint32_t> order_;  // indices into the table; empty if it is in order
 };
 
-/// The position before which `part` of `parts` of all entries lie.
+/// The position before which the first `part` of `parts` equal shares of all entries lie.
 std::int64_t find_bound(const std::vector<OrderedEntries>& tables, unsigned part, unsigned parts) {
     std::size_t total = 0;
     std::int64_t low = 0, high = 0;
@@ -178,83 +179,84 @@ std::int64_t find_bound(const std::vector<OrderedEntries>& tables, unsigned part
     return low;
 }
 
-/// The entries of all tables whose positions lie in [begin, end), in order. No two have one position.
+/// Visits the entries of all tables with positions in [begin, end) in order, a k-way merge. Positions are unique,
+/// except for joined entries, whose count is 0; those are skipped.
 template <class Visit>
 void for_each_in_order(const std::vector<OrderedEntries>& tables, std::int64_t begin, std::int64_t end,
                        Visit&& visit) {
     constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-    struct Head {
-        std::int64_t position;
-        std::size_t next, last;
+    struct Cursor {
+        std::int64_t position;   // of `next`; `none` at the end
+        std::size_t next, last;  // entries left: [next, last)
     };
-    std::vector<Head> heads;
+    std::vector<Cursor> cursors;
     for (const OrderedEntries& table : tables) {
         const std::size_t first = table.first_from(begin), last = table.first_from(end);
-        heads.push_back({first < last ? table.position(first) : none, first, last});
+        cursors.push_back({first < last ? table.position(first) : none, first, last});
     }
     while (true) {
         std::size_t best = 0;
-        for (std::size_t t = 1; t < heads.size(); ++t) {
-            if (heads[t].position < heads[best].position) best = t;
+        for (std::size_t t = 1; t < cursors.size(); ++t) {
+            if (cursors[t].position < cursors[best].position) best = t;
         }
-        Head& head = heads[best];
-        if (head.position == none) return;
-        const ChunkTable::Entry& entry = tables[best].entry(head.next);
-        if (entry.count != 0) visit(entry, head.position);
-        ++head.next;
-        head.position = head.next < head.last ? tables[best].position(head.next) : none;
+        Cursor& cursor = cursors[best];
+        if (cursor.position == none) return;
+        const ChunkTable::Entry& entry = tables[best].entry(cursor.next);
+        if (entry.count != 0) visit(entry, cursor.position);
+        ++cursor.next;
+        cursor.position = cursor.next < cursor.last ? tables[best].position(cursor.next) : none;
     }
 }
 
 }  // namespace
 
 ChunkCounts reduce_tables(std::vector<ChunkTable>& tables, WorkerTeam& team) {
-    // 1. Equal chunks of different workers become one.
-    for (ChunkTable& table : tables) table.end_look_ups();
-    if (tables.size() > 1) unite_equals(tables, team);
+    // 1. Join equal chunks of different tables.
+    for (ChunkTable& table : tables) table.end_adding();
+    if (tables.size() > 1) join_equal_chunks(tables, team);
 
-    // 2. Workers take ranges of positions with about equally many entries.
+    // 2. Divide the positions into ranges with about equally many entries, one for each worker.
     const std::vector<OrderedEntries> ordered(tables.begin(), tables.end());
     std::vector<std::int64_t> bounds(team.size() + 1, std::numeric_limits<std::int64_t>::max());
     bounds[0] = std::numeric_limits<std::int64_t>::min();
     for (unsigned worker = 1; worker < team.size(); ++worker) bounds[worker] = find_bound(ordered, worker, team.size());
 
-    // 3. Sizes of the ranges, and where each begins.
-    struct Place {
-        std::size_t chunk = 0;
-        std::size_t byte = 0;
+    // 3. Measure the ranges; prefix sums tell where each begins in the result.
+    struct Extent {
+        std::size_t chunks = 0;
+        std::size_t bytes = 0;
     };
-    std::vector<Place> places(team.size() + 1);
+    std::vector<Extent> begins(team.size() + 1);
     team.run([&](unsigned worker) {
-        Place size;
+        Extent size;
         for_each_in_order(ordered, bounds[worker], bounds[worker + 1],
                           [&](const ChunkTable::Entry& entry, std::int64_t) {
-                              ++size.chunk;
-                              size.byte += entry.length;
+                              ++size.chunks;
+                              size.bytes += entry.length;
                           });
-        places[worker + 1] = size;
+        begins[worker + 1] = size;
     });
     for (unsigned worker = 0; worker < team.size(); ++worker) {
-        places[worker + 1].chunk += places[worker].chunk;
-        places[worker + 1].byte += places[worker].byte;
+        begins[worker + 1].chunks += begins[worker].chunks;
+        begins[worker + 1].bytes += begins[worker].bytes;
     }
 
-    // 4. Write them.
+    // 4. Write the ranges.
     ChunkCounts result;
-    result.bytes.resize(places.back().byte);
-    result.offsets.resize(places.back().chunk + 1);
+    result.bytes.resize(begins.back().bytes);
+    result.offsets.resize(begins.back().chunks + 1);
     result.offsets[0] = 0;
-    result.counts.resize(places.back().chunk);
-    result.first_positions.resize(places.back().chunk);
+    result.counts.resize(begins.back().chunks);
+    result.first_positions.resize(begins.back().chunks);
     team.run([&](unsigned worker) {
-        Place at = places[worker];
+        Extent at = begins[worker];
         for_each_in_order(ordered, bounds[worker], bounds[worker + 1],
                           [&](const ChunkTable::Entry& entry, std::int64_t position) {
-                              std::memcpy(result.bytes.data() + at.byte, entry.key().data(), entry.length);
-                              at.byte += entry.length;
-                              result.counts[at.chunk] = entry.count;
-                              result.first_positions[at.chunk] = position;
-                              result.offsets[++at.chunk] = static_cast<std::int64_t>(at.byte);
+                              std::memcpy(result.bytes.data() + at.bytes, entry.key().data(), entry.length);
+                              at.bytes += entry.length;
+                              result.counts[at.chunks] = entry.count;
+                              result.first_positions[at.chunks] = position;
+                              result.offsets[++at.chunks] = static_cast<std::int64_t>(at.bytes);
                           });
     });
     for (ChunkTable& table : tables) table = ChunkTable();

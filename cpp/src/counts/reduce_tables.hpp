@@ -1,4 +1,4 @@
-// The tables of all workers -> one table in order of first appearance.
+// Reducing: the tables of all workers -> one table in order of first appearance.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace prunedbpe {
 
-/// Parallel twice: by hash, to bring equal chunks together, then by position, to write them in order.
-/// Uses the tables up.
+/// Parallel by hash, to join equal chunks, then by position, to write them in order. Linear in the entries of all
+/// tables, plus sorting for a table that is not in order. Leaves the tables empty.
 ChunkCounts reduce_tables(std::vector<ChunkTable>& tables, WorkerTeam& team);
 
 }  // namespace prunedbpe

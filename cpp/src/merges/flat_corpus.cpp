@@ -14,13 +14,13 @@ constexpr std::uint64_t position_limit = 0xFFFFFFFE;
 }  // namespace
 
 FlatCorpus::FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> merges, WorkerTeam& team) {
-    // 1. Lengths of all ranks known so far.
+    // 1. The lengths of all ranks.
     lengths_.assign(byte_count, 1);
     lengths_.reserve(byte_count + merges.size());
-    for (const Merge& merge : merges) add_rank(raw(merge.left), raw(merge.right));
+    for (const Merge& merge : merges) add_rank({raw(merge.left), raw(merge.right)});
 
     // 2. Where each chunk lies.
-    HugeVector<std::uint32_t> origin;  // place in `counts` of each chunk laid out here
+    HugeVector<std::uint32_t> origin;  // index in `counts` of each chunk
     origin.reserve(counts.size());
     chunks_.reserve(counts.size());
     std::uint64_t end = 0;
@@ -74,9 +74,9 @@ FlatCorpus::FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> mer
     });
 }
 
-void FlatCorpus::add_rank(std::uint32_t left, std::uint32_t right) {
+void FlatCorpus::add_rank(Pair pair) {
     if (lengths_.size() >= interior) throw std::length_error("more than four million merges; the learner's limit");
-    lengths_.push_back(lengths_[left] + lengths_[right]);
+    lengths_.push_back(lengths_[pair.left] + lengths_[pair.right]);
 }
 
 std::int64_t FlatCorpus::wide_count(std::size_t chunk) const {

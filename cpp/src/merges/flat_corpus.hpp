@@ -5,14 +5,15 @@
 #include <span>
 #include <vector>
 
+#include "merges/pair.hpp"
 #include "prunedbpe/counts.hpp"
-#include "prunedbpe/types.hpp"
 #include "prunedbpe/huge_array.hpp"
+#include "prunedbpe/types.hpp"
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {
 
-/// A position is the slot of a token's first byte.
+/// The slot of a token's first byte; for a pair, of its left token.
 using Position = std::uint32_t;
 
 /// A token writes its rank into the first and the last slot of its span; the slots between hold
@@ -20,8 +21,10 @@ using Position = std::uint32_t;
 /// starts at p is slot[p], the next one starts at p + length, and the one before ends at p - 1 and
 /// starts `length` slots before p: neighbours in O(1), without links and without moving memory.
 ///
-/// The high ten bits of a token's slots hold the count of its chunk if it is below 1024, else 0. Nearly
-/// all unique chunks are that rare, and for those the weight of an occurrence costs no look-up of its chunk.
+/// The high ten bits of a token's slots hold the count of its chunk if it is below 1024, else 0. Nearly all
+/// unique chunks are that rare, so the weight of an occurrence seldom needs a look-up of its chunk.
+///
+/// Memory: 4 bytes per byte of unique chunks, 8 per chunk, and 4 per 64 slots.
 class FlatCorpus {
 public:
     static constexpr unsigned rank_bits = 22;
@@ -29,7 +32,8 @@ public:
     static constexpr std::uint32_t boundary = rank_mask;
     static constexpr std::uint32_t interior = rank_mask - 1;
 
-    /// Chunks of one byte hold no pair and are left out.
+    /// Lays out the chunks with `merges` applied; chunks of one byte hold no pair and are left out. Throws
+    /// std::length_error from 2^32 - 2 slots on.
     FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> merges, WorkerTeam& team);
 
     std::uint32_t rank_at(Position at) const { return slots_[at] & rank_mask; }
@@ -41,14 +45,14 @@ public:
     /// Rank of the token that ends just before `at`, or `boundary`.
     std::uint32_t left_of(Position at) const { return rank_at(at - 1); }
 
-    /// Does the pair (left, right) stand at `at`?
-    bool holds(Position at, std::uint32_t left, std::uint32_t right) const {
-        return rank_at(at) == left && right_of(at, left) == right;
+    /// Does the pair stand at `at`?
+    bool holds(Position at, Pair pair) const {
+        return rank_at(at) == pair.left && right_of(at, pair.left) == pair.right;
     }
 
-    /// Makes the pair at `at` one token. Writers of different chunks do not touch the same slots.
-    void replace(Position at, std::uint32_t left, std::uint32_t right, std::uint32_t merged) {
-        const std::uint32_t middle = at + lengths_[left], last = middle + lengths_[right] - 1;
+    /// Makes the pair at `at` the token `merged`. Threads may write to different chunks at the same time.
+    void replace(Position at, Pair pair, std::uint32_t merged) {
+        const std::uint32_t middle = at + lengths_[pair.left], last = middle + lengths_[pair.right] - 1;
         const std::uint32_t slot = (slots_[at] & ~rank_mask) | merged;
         slots_[middle - 1] = interior;
         slots_[middle] = interior;
@@ -56,11 +60,11 @@ public:
         slots_[last] = slot;
     }
 
-    /// Tells the corpus how long the next rank is.
-    void add_rank(std::uint32_t left, std::uint32_t right);
+    /// Appends the rank that the pair becomes. Throws std::length_error beyond four million ranks.
+    void add_rank(Pair pair);
     std::uint32_t rank_count() const { return static_cast<std::uint32_t>(lengths_.size()); }
 
-    /// One slot for each byte of the chunks, and the boundaries.
+    /// Bytes of the chunks, plus the boundaries.
     std::size_t slot_count() const { return slot_count_; }
     std::size_t chunk_count() const { return chunks_.size(); }
     Position chunk_begin(std::size_t chunk) const { return chunk == 0 ? 1 : chunks_[chunk - 1].end + 1; }
@@ -69,16 +73,16 @@ public:
         const std::uint32_t count = chunks_[chunk].count;
         return count != wide ? count : wide_count(chunk);
     }
-    /// Weight of the token at a position if its slot tells, else 0.
+    /// Count of the chunk of the token at `at` if its slot holds it, else 0.
     std::uint32_t small_weight_at(Position at) const { return slots_[at] >> rank_bits; }
-    /// The chunk that holds a position: one look at the block's first chunk, then a few steps.
+    /// The chunk that holds a position: look up the first chunk of its block, then take at most 21 steps.
     std::size_t chunk_at(Position at) const {
         std::size_t chunk = block_first_chunk_[at >> block_bits];
         while (chunks_[chunk].end <= at) ++chunk;
         return chunk;
     }
 
-    /// A worker's run of whole chunks: the parts are nearly equal in bytes.
+    /// A worker's contiguous part of the chunks; parts are nearly equal in bytes.
     Part chunk_part(unsigned worker, unsigned workers) const {
         const Part slots = part_of(slot_count_ - 1, worker, workers);
         return {first_chunk_from(slots.begin), first_chunk_from(slots.end)};
@@ -88,12 +92,12 @@ public:
 
 private:
     static constexpr unsigned block_bits = 6;
-    static constexpr std::uint32_t wide = 0xFFFFFFFF;  // the count is in wide_counts_
+    static constexpr std::uint32_t wide = 0xFFFFFFFF;  // as a count: the real one is in wide_counts_
 
-    // End and count side by side: a weight costs one cache line. Counts that do not fit are rare.
+    // End and count share a cache line, so a weight costs one miss. Counts that do not fit are rare.
     struct Chunk {
-        Position end;
-        std::uint32_t count;
+        Position end;         // of the slots
+        std::uint32_t count;  // or `wide`
     };
     struct WideCount {
         std::size_t chunk;
@@ -109,7 +113,7 @@ private:
     std::vector<std::uint32_t> lengths_;  // by rank, in bytes
     HugeVector<Chunk> chunks_;
     std::vector<WideCount> wide_counts_;  // in order of chunk
-    HugeVector<std::uint32_t> block_first_chunk_;
+    HugeVector<std::uint32_t> block_first_chunk_;  // by 2^block_bits slots: the first chunk that ends after their first
 };
 
 }  // namespace prunedbpe

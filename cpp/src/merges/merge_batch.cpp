@@ -4,44 +4,44 @@
 
 namespace prunedbpe {
 
-void MergeBatch::plan(PairIndex& index, const FlatCorpus& corpus, std::size_t limit, std::size_t large) {
-    while (!members_.empty()) forget_last();
+void MergeBatch::choose(PairIndex& index, const FlatCorpus& corpus, std::size_t limit, std::size_t split_from) {
+    while (!merges_.empty()) drop_last();
     roles_.resize(corpus.rank_count());
-    while (members_.size() < std::min(limit, capacity_)) {
+    while (merges_.size() < std::min(limit, capacity_)) {
         PairShard* const shard = index.next_shard();
         if (shard == nullptr) break;
-        const Pair& pair = shard->pair(*shard->front());
-        const bool is_large = pair.count - pair.head >= large;
-        if (is_large && !members_.empty()) break;
-        if (roles_[pair.left()].as_right > 0 || roles_[pair.right()].newest_as_left != none) break;
-        take(*shard, corpus);
+        const IndexedPair& next = shard->pair(*shard->front());
+        const bool is_large = next.candidate_count() >= split_from;
+        if (is_large && !merges_.empty()) break;
+        if (roles_[next.pair.left].as_right > 0 || roles_[next.pair.right].last_as_left != none) break;
+        take_front(*shard, corpus);
         if (is_large) break;
     }
 }
 
-void MergeBatch::take(PairShard& shard, const FlatCorpus& corpus) {
-    const Pair& pair = shard.pair(*shard.front());
-    const std::size_t place = members_.size();
-    earlier_as_left_[place] = std::exchange(roles_[pair.left()].newest_as_left, static_cast<std::uint8_t>(place));
-    ++roles_[pair.right()].as_right;
-    members_.push_back({{pair, static_cast<std::uint32_t>(corpus.rank_count() + place)}, place, 1});
+void MergeBatch::take_front(PairShard& shard, const FlatCorpus& corpus) {
+    const IndexedPair& next = shard.pair(*shard.front());
+    const std::size_t member = merges_.size();
+    previous_as_left_[member] =
+        std::exchange(roles_[next.pair.left].last_as_left, static_cast<std::uint8_t>(member));
+    ++roles_[next.pair.right].as_right;
+    merges_.push_back({next, static_cast<std::uint32_t>(corpus.rank_count() + member)});
     shards_.push_back(&shard);
     shard.take_front();
 }
 
-void MergeBatch::cut(std::span<const Findings> findings) {
-    findings = findings.first(members_.size());
-    std::size_t most_kept = members_.size();
-    for (const Findings& found : findings) most_kept = std::min(most_kept, found.cut);
+void MergeBatch::cut(std::span<const OccurrenceScan> scans) {
+    std::size_t limit = merges_.size();
+    for (const OccurrenceScan& scan : scans) limit = std::min(limit, scan.batch_limit);
     std::size_t kept = 0;
-    std::int64_t best_gain = 0;  // the frequency of the best new pair of those before
-    // Of equals the one seen first would come first; it is left to the next batch to tell which one that is.
-    for (; kept < most_kept && members_[kept].merge.pair.frequency > best_gain; ++kept) {
-        best_gain = std::max({best_gain, findings[kept].left.largest(), findings[kept].right.largest()});
+    std::int64_t best_new = 0;  // the highest frequency of a new pair of the merges before
+    // At equal frequencies the first position decides; leave that to the next batch.
+    for (; kept < limit && merges_[kept].indexed.frequency > best_new; ++kept) {
+        best_new = std::max({best_new, scans[kept].left.largest(), scans[kept].right.largest()});
     }
-    while (members_.size() > kept) {
+    while (merges_.size() > kept) {
         shards_.back()->give_back();
-        forget_last();
+        drop_last();
     }
 }
 

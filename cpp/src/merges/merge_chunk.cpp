@@ -1,6 +1,7 @@
 // Two mechanisms, proven equal by the tests: a plain scan for short chunks, where everything stays in
 // a cache line or two, and a heap for long ones, where the scan would be quadratic.
 #include <algorithm>
+#include <bit>
 
 #include "merges/merge_chunk.hpp"
 
@@ -20,7 +21,7 @@ struct AddWeight {
     void operator()(std::uint32_t rank) const { applied[rank - byte_count] += weight; }
 };
 
-/// Find the least pair rank, merge there, look up the two new pairs, close the gap; again.
+/// Repeats: find the least pair rank, merge there, look up the two new pairs, close the gap. O(n^2).
 template <class Record>
 void merge_by_scan(const MergeLookup& lookup, std::string_view chunk, Record record, MergeScratch& scratch) {
     std::uint32_t ranks[scan_limit], pair_ranks[scan_limit];
@@ -42,8 +43,8 @@ void merge_by_scan(const MergeLookup& lookup, std::string_view chunk, Record rec
     scratch.ranks.assign(ranks, ranks + count);
 }
 
-/// Tokens as a doubly linked list over byte places, candidate merges in a heap ordered by rank, then
-/// place. A candidate is stale when its pair no longer stands there; it is checked when popped.
+/// Tokens as a doubly linked list over byte offsets, candidate merges in a heap ordered by rank, then
+/// offset. A candidate is stale when its pair no longer stands there; it is checked when popped. O(n log n).
 class LinkedChunk {
 public:
     using Candidate = MergeScratch::Candidate;
@@ -140,7 +141,7 @@ void merge_any(const MergeLookup& lookup, std::string_view chunk, Record record,
     }
 }
 
-/// splitmix64: small, and good enough to flip coins that anybody can repeat from the seed.
+/// splitmix64: small, good enough for coin flips, and the same on every platform.
 double next_unit(std::uint64_t& state) {
     std::uint64_t z = (state += 0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -149,6 +150,24 @@ double next_unit(std::uint64_t& state) {
 }
 
 }  // namespace
+
+MergeLookup::MergeLookup(std::span<const Merge> merges)
+    : filter_(std::bit_ceil(merges.size() * 8 + 64) / 64),
+      filter_shift_(64 - std::countr_zero(filter_.size() * 64)),
+      ranks_(std::bit_ceil(merges.size() * 2 + 2), none),
+      mask_(ranks_.size() - 1) {
+    parts_.reserve(byte_count + merges.size());
+    for (std::uint32_t byte = 0; byte < byte_count; ++byte) parts_.push_back({Rank{byte}, Rank{byte}});
+    parts_.insert(parts_.end(), merges.begin(), merges.end());
+    for (std::uint32_t rank = byte_count; rank < parts_.size(); ++rank) {
+        const std::uint64_t hash = hash_pair({raw(parts_[rank].left), raw(parts_[rank].right)});
+        const std::uint64_t bit = hash >> filter_shift_;
+        filter_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+        std::size_t at = hash & mask_;  // if a pair is given twice, the first merge is found
+        while (ranks_[at] != none) at = (at + 1) & mask_;
+        ranks_[at] = rank;
+    }
+}
 
 void merge_chunk(const MergeLookup& lookup, std::string_view chunk, MergeScratch& scratch) {
     merge_any(lookup, chunk, NoRecord{}, scratch);

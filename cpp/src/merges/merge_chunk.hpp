@@ -1,4 +1,4 @@
-// Applying a merge list to one chunk: bytes -> ranks.
+// Apply a merge list to one chunk: bytes -> ranks.
 //
 // The lowest-ranked pair of the chunk is merged first, the leftmost of equals; that is the same as
 // applying all merges one after the other, each from left to right, because a pair that a merge
@@ -11,21 +11,21 @@
 #include <string_view>
 #include <vector>
 
+#include "merges/pair.hpp"
 #include "prunedbpe/types.hpp"
-#include "util/hash.hpp"
 
 namespace prunedbpe {
 
 /// Which merge two adjacent ranks take part in, if any. Immutable.
 class MergeLookup {
 public:
-    static constexpr std::uint32_t none = 0xFFFFFFFF;
+    static constexpr std::uint32_t none = 0xFFFFFFFF;  ///< not a rank
 
     explicit MergeLookup(std::span<const Merge> merges);
 
     /// Rank of the token that `left` and `right` merge into, or `none`.
     std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
-        const std::uint64_t hash = hash_pair(left, right);
+        const std::uint64_t hash = hash_pair({left, right});
         if (!may_have(hash)) return none;
         for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
             const std::uint32_t rank = ranks_[at];
@@ -34,16 +34,12 @@ public:
         }
     }
 
-    /// What a token is made of; a byte of itself.
+    /// The two parts of a token; for a byte, the byte itself twice.
     const Merge& parts(std::uint32_t rank) const { return parts_[rank]; }
 
 private:
-    static std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right) {
-        return hash_key(static_cast<std::uint64_t>(left) << 32 | right);
-    }
-
-    /// Most questions are about pairs that never merge. A bit for each of eight times as many hashes as
-    /// there are merges answers nearly all of those from a table small enough to stay in the cache.
+    /// Most look-ups are for pairs that never merge. A Bloom filter of eight bits per merge answers nearly
+    /// all of those and stays in the cache.
     bool may_have(std::uint64_t hash) const {
         const std::uint64_t bit = hash >> filter_shift_;
         return filter_[bit >> 6] >> (bit & 63) & 1;
@@ -51,32 +47,33 @@ private:
 
     std::vector<std::uint64_t> filter_;
     int filter_shift_;
-    // The table holds ranks only, and the pair is compared where the parts of all tokens are: together
-    // they are less than half as large as a table of pairs with their ranks.
-    std::vector<std::uint32_t> ranks_;  // a power of two, at most half full
+    // The hash table holds ranks only and compares pairs through parts_: together they are less than half
+    // as large as a table of pairs and ranks.
+    std::vector<std::uint32_t> ranks_;  // by hash; a power of two, at most half full
     std::size_t mask_;
     std::vector<Merge> parts_;  // by rank
 };
 
 /// Working memory of one thread, kept between chunks.
 struct MergeScratch {
-    std::vector<std::uint32_t> ranks;  // the result: ranks of the chunk's tokens
-    std::vector<std::uint32_t> pair_ranks;
+    std::vector<std::uint32_t> ranks;  ///< the result: ranks of the chunk's tokens
+
+    // Of long chunks only:
     struct Candidate {
-        std::uint32_t rank;
-        std::uint32_t at;
+        std::uint32_t rank;  // of the merge
+        std::uint32_t at;    // byte offset of the left token
     };
     std::vector<Candidate> heap;
-    std::vector<Candidate> dropped;
-    std::vector<std::uint32_t> previous;
-    std::vector<std::uint32_t> next;
+    std::vector<Candidate> dropped;       // by dropout, since the last merge
+    std::vector<std::uint32_t> previous;  // by byte offset: of the token before
+    std::vector<std::uint32_t> next;      // by byte offset: of the token after
 };
 
 /// Merges `chunk` into scratch.ranks.
 void merge_chunk(const MergeLookup& lookup, std::string_view chunk, MergeScratch& scratch);
 
-/// The same with BPE-dropout: at every step each possible merge is left out with `probability`.
-/// `state` is the generator's; the same state gives the same result.
+/// The same with BPE-dropout (Provilkov et al. 2020): at every step each possible merge is skipped with
+/// `probability`. `state` is that of the random generator; the same state gives the same result.
 void merge_chunk_dropout(const MergeLookup& lookup, std::string_view chunk, double probability,
                          std::uint64_t& state, MergeScratch& scratch);
 

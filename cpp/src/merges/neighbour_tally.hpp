@@ -1,4 +1,4 @@
-// What one worker gathers on one side of a merge: which neighbours, how often, and where.
+// The neighbours on one side of a merge: which ranks, how often, and where.
 #pragma once
 
 #include <algorithm>
@@ -9,75 +9,76 @@
 
 namespace prunedbpe {
 
-/// Sums by neighbour (a merge has thousands of occurrences but few distinct neighbours), and a record
-/// of every occurrence so that each new pair's list can be cut to size. The sums lie side by side, in
-/// order of first occurrence: other workers read them in one go, not line by line across the caches.
+/// Every distinct neighbour makes a new pair with the merged token. A merge has thousands of occurrences but few
+/// distinct neighbours, so the tally keeps a sum for each, and a record of every occurrence to fill the new pair's
+/// list from. The sums are contiguous, in order of first occurrence, because other workers read them.
 class NeighbourTally {
 public:
-    /// Where the sum of each neighbour is, by rank: its place + 1, or 0. As large as all ranks, so a worker has one and
-    /// lends it to one tally after the other; between two of them it is all zeros.
-    using Places = std::vector<std::uint32_t>;
+    /// By rank: index of the neighbour's sum + 1, or 0 for none. As large as all ranks, so each worker has one and
+    /// lends it to one tally after another; all zeros while not lent.
+    using SumIndex = std::vector<std::uint32_t>;
 
     struct Sum {
-        std::int64_t weight;
-        Position* room;  // where `fill_lists` writes the occurrences; nullptr if nobody needs them
+        std::int64_t weight;  ///< frequency of the new pair
+        Position* room;       ///< where `fill_lists` writes the next occurrence; nullptr if the pair is not indexed
         std::uint32_t neighbour;
         std::uint32_t occurrences;
-        Position first;  // of the new pair
+        Position first;  ///< of the new pair's occurrences
     };
 
-    /// Begins anew; ranks are below `rank_count`.
-    void start(Places& places, std::size_t rank_count) {
-        if (places.size() < rank_count) places.resize(rank_count + rank_count / 2);
-        places_ = places.data();
+    /// Empties the tally and borrows a sum index; all ranks are below `rank_count`.
+    void start(SumIndex& lent, std::size_t rank_count) {
+        if (lent.size() < rank_count) lent.resize(rank_count + rank_count / 2);
+        sum_index_ = lent.data();
         sums_.clear();
         records_.clear();
     }
-    /// Nothing is added or looked for any more: the places serve another tally.
-    void give_places_back() {
-        if (places_ == nullptr) return;
-        for (const Sum& sum : sums_) places_[sum.neighbour] = 0;
-        places_ = nullptr;
+    /// Clears and returns the sum index; `add` and `find` may not be called until the next `start`.
+    void return_sum_index() {
+        if (sum_index_ == nullptr) return;
+        for (const Sum& sum : sums_) sum_index_[sum.neighbour] = 0;
+        sum_index_ = nullptr;
     }
 
+    /// `position` is that of the new pair.
     void add(std::uint32_t neighbour, Position position, std::int64_t weight) {
-        std::uint32_t& place = places_[neighbour];
-        if (place == 0) {
+        std::uint32_t& number = sum_index_[neighbour];
+        if (number == 0) {
             sums_.push_back({0, nullptr, neighbour, 0, position});
-            place = static_cast<std::uint32_t>(sums_.size());
+            number = static_cast<std::uint32_t>(sums_.size());
         }
-        Sum& sum = sums_[place - 1];
+        Sum& sum = sums_[number - 1];
         sum.weight += weight;
         ++sum.occurrences;
-        records_.push_back({place - 1, position});
+        records_.push_back({number - 1, position});
     }
 
-    /// Takes back the newest record.
-    void take_back(std::int64_t weight) {
+    /// Undoes the last `add`, whose weight is given.
+    void undo_add(std::int64_t weight) {
         Sum& sum = sums_[records_.back().sum];
         records_.pop_back();
         sum.weight -= weight;
         if (--sum.occurrences > 0) return;
-        // The only record of its neighbour was the newest of all: this sum is the last one.
-        places_[sum.neighbour] = 0;
+        // The sum's only record was the newest of all, so the sum is the last one.
+        sum_index_[sum.neighbour] = 0;
         sums_.pop_back();
     }
 
     const std::vector<Sum>& sums() const { return sums_; }
     Sum& operator[](std::size_t sum) { return sums_[sum]; }
-    /// The sum of a neighbour, or nullptr; as long as the tally has its places.
+    /// The sum of a neighbour, or nullptr.
     Sum* find(std::uint32_t neighbour) {
-        const std::uint32_t place = places_[neighbour];
-        return place == 0 ? nullptr : &sums_[place - 1];
+        const std::uint32_t number = sum_index_[neighbour];
+        return number == 0 ? nullptr : &sums_[number - 1];
     }
-    /// The largest weight of a neighbour.
+    /// The highest frequency of a new pair.
     std::int64_t largest() const {
         std::int64_t weight = 0;
         for (const Sum& sum : sums_) weight = std::max(weight, sum.weight);
         return weight;
     }
 
-    /// Writes all records where they belong.
+    /// Writes all recorded occurrences into the lists of their pairs.
     void fill_lists() {
         for (const Record& record : records_) {
             if (Position*& room = sums_[record.sum].room) *room++ = record.position;
@@ -88,18 +89,18 @@ public:
 
 private:
     struct Record {
-        std::uint32_t sum;  // place in sums_
+        std::uint32_t sum;  // index in sums_
         Position position;  // of the new pair
     };
 
-    std::uint32_t* places_ = nullptr;  // lent
+    std::uint32_t* sum_index_ = nullptr;  // borrowed
     std::vector<Sum> sums_;
     std::vector<Record> records_;
 };
 
 /// What a worker lends to the tallies of both sides.
-struct NeighbourPlaces {
-    NeighbourTally::Places left, right;
+struct SumIndexes {
+    NeighbourTally::SumIndex left, right;
     std::size_t memory() const { return (left.capacity() + right.capacity()) * sizeof(std::uint32_t); }
 };
 

@@ -8,40 +8,39 @@
 #include <vector>
 
 #include "merges/flat_corpus.hpp"
-#include "merges/pair_table.hpp"
+#include "merges/pair.hpp"
 #include "util/block_vector.hpp"
-#include "util/hash.hpp"
 
 namespace prunedbpe {
 
 /// One pair in one worker's part of the corpus.
 struct CountedPair {
     union {
-        std::int64_t weight = 0;  // until the pairs to keep are chosen; then
-        Position* next;           // where this worker writes its next occurrence, if anywhere
+        std::int64_t weight = 0;  ///< while counting: the pair's frequency in this part
+        Position* room;           ///< afterwards: where this worker writes its next occurrence; nullptr if dropped
     };
     std::uint32_t occurrences = 0;
 };
 
-/// Before the first merge: an array of all pairs of bytes.
+/// Counts pairs of bytes, before the first merge, in an array of all 65,536.
 class BytePairCounter {
 public:
-    /// Takes its memory: by the thread that is going to count.
+    /// Allocates the array; on the thread that will count, so that the memory is local to it.
     void start() { entries_.resize(byte_count * byte_count); }
 
-    CountedPair& operator[](std::uint64_t key) { return entries_[(key >> 32) * byte_count + (key & 0xFF)]; }
-    void add(std::uint64_t key, std::int64_t weight) {
-        CountedPair& entry = (*this)[key];
+    CountedPair& operator[](Pair pair) { return entries_[pair.left * byte_count + pair.right]; }
+    void add(Pair pair, std::int64_t weight) {
+        CountedPair& entry = (*this)[pair];
         entry.weight += weight;
         ++entry.occurrences;
     }
-    /// All pairs that were added, by key.
+    /// Visits all counted pairs, in order of their ranks.
     template <class Visit>
     void for_each(Visit&& visit) {
         for (std::uint32_t left = 0; left < byte_count; ++left) {
             for (std::uint32_t right = 0; right < byte_count; ++right) {
-                CountedPair& entry = entries_[left * byte_count + right];
-                if (entry.occurrences != 0) visit(pair_key(left, right), entry);
+                CountedPair& entry = (*this)[{left, right}];
+                if (entry.occurrences != 0) visit(Pair{left, right}, entry);
             }
         }
     }
@@ -50,99 +49,98 @@ private:
     std::vector<CountedPair> entries_;
 };
 
-/// Any pairs, found by open addressing; notes where they occur.
+/// Counts any pairs in a hash table, and records every occurrence.
 class PairCounter {
 public:
     struct Record {
-        std::uint32_t entry;
+        std::uint32_t entry;  ///< index for operator[]
         Position position;
     };
 
     PairCounter() : slots_(1 << 12) {}
 
-    void add(std::uint64_t key, Position position, std::int64_t weight) {
-        std::size_t at = hash_key(key) & (slots_.size() - 1);
-        while (slots_[at] != 0 && entries_[slots_[at] - 1].key != key) at = (at + 1) & (slots_.size() - 1);
+    void add(Pair pair, Position position, std::int64_t weight) {
+        std::size_t at = hash_pair(pair) & (slots_.size() - 1);
+        while (slots_[at] != 0 && entries_[slots_[at] - 1].pair != pair) at = (at + 1) & (slots_.size() - 1);
         if (slots_[at] == 0) {
-            entries_.push_back({key, {}});
+            entries_.push_back({pair, {}});
             slots_[at] = static_cast<std::uint32_t>(entries_.size());
         }
-        const std::uint32_t place = slots_[at] - 1;
+        const std::uint32_t entry = slots_[at] - 1;
         if (entries_.size() * 2 > slots_.size()) grow();
-        CountedPair& pair = entries_[place].pair;
-        pair.weight += weight;
-        ++pair.occurrences;
-        records_.push_back({place, position});
+        entries_[entry].counted.weight += weight;
+        ++entries_[entry].counted.occurrences;
+        records_.push_back({entry, position});
     }
 
-    /// By the number in a record.
-    CountedPair& operator[](std::uint32_t entry) { return entries_[entry].pair; }
+    CountedPair& operator[](std::uint32_t entry) { return entries_[entry].counted; }
     template <class Visit>
     void for_each(Visit&& visit) {
-        for (Entry& entry : entries_) visit(entry.key, entry.pair);
+        for (Entry& entry : entries_) visit(entry.pair, entry.counted);
     }
     /// All occurrences, in the order they were added.
     const BlockVector<Record, 16>& records() const { return records_; }
 
 private:
     struct Entry {
-        std::uint64_t key;
-        CountedPair pair;
+        Pair pair;
+        CountedPair counted;
     };
 
     void grow() {
         slots_.assign(slots_.size() * 2, 0);
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            std::size_t at = hash_key(entries_[i].key) & (slots_.size() - 1);
+            std::size_t at = hash_pair(entries_[i].pair) & (slots_.size() - 1);
             while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
             slots_[at] = static_cast<std::uint32_t>(i + 1);
         }
     }
 
-    std::vector<std::uint32_t> slots_;  // place in entries_ + 1; 0 means empty
+    std::vector<std::uint32_t> slots_;  // index in entries_ + 1; 0 means empty
     std::vector<Entry> entries_;
     BlockVector<Record, 16> records_;
 };
 
-/// Sums of the weights of all pairs that share a hash, up to `most`: never below a pair's frequency.
-/// Two bytes for each cell, so that millions of rare pairs are ruled out without an entry for them.
+/// An upper bound on the frequency of every pair: sums of weights by hash, saturating at `max_sum` (a count-min sketch
+/// of one row). At two bytes a cell, it rules out millions of rare pairs without a table entry for each.
 class PairSketch {
 public:
     using Cell = std::uint16_t;
-    static constexpr std::int64_t most = std::numeric_limits<Cell>::max();
+    static constexpr std::int64_t max_sum = std::numeric_limits<Cell>::max();
 
     explicit PairSketch(std::size_t cells)
         : cells_(std::bit_ceil(cells)), shift_(64 - std::countr_zero(cells_.size())) {}
 
-    void add(std::uint64_t key, std::int64_t weight) {
-        Cell& cell = cells_[place(key)];
-        cell = static_cast<Cell>(std::min(most, cell + std::min(weight, most)));
+    void add(Pair pair, std::int64_t weight) {
+        Cell& cell = cells_[cell_of(pair)];
+        cell = static_cast<Cell>(std::min(max_sum, cell + std::min(weight, max_sum)));
     }
-    /// Adds another worker's cells [part.begin, part.end).
+    /// Adds cells [part.begin, part.end) of another sketch of the same size.
     void add(const PairSketch& other, Part part) {
         for (std::size_t i = part.begin; i < part.end; ++i) {
-            cells_[i] = static_cast<Cell>(std::min(most, std::int64_t{cells_[i]} + other.cells_[i]));
+            cells_[i] = static_cast<Cell>(std::min(max_sum, std::int64_t{cells_[i]} + other.cells_[i]));
         }
     }
 
     std::size_t size() const { return cells_.size(); }
-    /// At least the frequency of every pair, as far as `most` goes.
+    /// At least the highest frequency, or `max_sum`.
     std::int64_t largest() const { return *std::max_element(cells_.begin(), cells_.end()); }
-    bool may_reach(std::uint64_t key, std::int64_t frequency) const {
-        return cells_[place(key)] >= std::min(frequency, most);
+    /// False only if the pair's frequency is below `frequency`.
+    bool may_reach(Pair pair, std::int64_t frequency) const {
+        return cells_[cell_of(pair)] >= std::min(frequency, max_sum);
     }
 
 private:
-    std::size_t place(std::uint64_t key) const {
-        // Left and right rank in one word below 2^56, spread by one multiplication.
-        return ((key >> 32) << 28 ^ key) * 0x9E3779B97F4A7C15 >> shift_;
+    std::size_t cell_of(Pair pair) const {
+        // Ranks have 22 bits: both fit one word without overlap, and one multiplication spreads them.
+        return (std::uint64_t{pair.left} << 28 ^ pair.right) * 0x9E3779B97F4A7C15 >> shift_;
     }
 
     std::vector<Cell> cells_;  // a power of two, at least two
     int shift_;
 };
 
-/// Every pair of some chunks, from left to right: its key, its position, its weight.
+/// Visits every pair of some chunks from left to right: the pair, its position, its weight.
 template <class Visit>
 void for_each_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
     for (std::size_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
@@ -152,7 +150,7 @@ void for_each_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
         std::uint32_t left = corpus.rank_at(at);
         for (Position next = at + corpus.length(left); next < end;) {
             const std::uint32_t right = corpus.rank_at(next);
-            visit(pair_key(left, right), at, weight);
+            visit(Pair{left, right}, at, weight);
             at = next;
             left = right;
             next += corpus.length(right);
@@ -160,14 +158,14 @@ void for_each_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
     }
 }
 
-/// The same in a corpus of bytes, where the next token is known to be one slot away without looking at this one.
+/// The same before the first merge, when every token is one slot long: no load depends on the one before.
 template <class Visit>
 void for_each_byte_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
     for (std::size_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
         const std::int64_t weight = corpus.chunk_weight(chunk);
         const Position last = corpus.chunk_end(chunk) - 1;
         for (Position at = corpus.chunk_begin(chunk); at < last; ++at) {
-            visit(pair_key(corpus.rank_at(at), corpus.rank_at(at + 1)), at, weight);
+            visit(Pair{corpus.rank_at(at), corpus.rank_at(at + 1)}, at, weight);
         }
     }
 }

@@ -5,18 +5,17 @@
 namespace prunedbpe {
 namespace {
 
-/// How far below the best pair the first index reaches. The frequency of the k-th merge is about k
-/// times lower than that of the first, so tens of thousands of merges need no second index.
+/// The first floor is this many times lower than the highest frequency. The k-th merge is about k times less
+/// frequent than the first, so tens of thousands of merges need no second index.
 constexpr std::int64_t first_floor_step = 1 << 15;
-/// How far the next ones go down. A larger step reads the corpus less often, but keeps lists of more
-/// pairs that are not merged meanwhile, and soon those of all pairs.
+/// Each later floor is this many times lower than the one before. A larger step reads the corpus less often but
+/// keeps lists of more pairs whose turn is far away.
 constexpr std::int64_t floor_step = 4;
 
 }  // namespace
 
-PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below, std::size_t ready_count)
+PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t ready_count)
     : corpus_(corpus), team_(team), ready_count_(ready_count), shards_(team.size()) {
-    if (corpus.slot_count() < whole_below) floor_ = least_frequency;
     restart();
     if (corpus.rank_count() == byte_count) {
         index_byte_pairs();
@@ -31,28 +30,27 @@ void PairIndex::restart() {
 }
 
 void PairIndex::index_byte_pairs() {
-    // Counting is cheap and lists are long: the corpus is read twice rather than noted once.
+    // Counting bytes is cheap and their lists are long: reading the corpus twice beats recording every occurrence.
     std::vector<BytePairCounter> counters(team_.size());
     team_.run([&](unsigned worker) {
         BytePairCounter& counter = counters[worker];
         counter.start();
-        for_each_byte_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position, std::int64_t weight) {
-            counter.add(key, weight);
+        for_each_byte_pair(corpus_, chunks_of(worker), [&](Pair pair, Position, std::int64_t weight) {
+            counter.add(pair, weight);
         });
     });
     keep_frequent(counters);
     team_.run([&](unsigned worker) {
         BytePairCounter& counter = counters[worker];
-        for_each_byte_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position at, std::int64_t) {
-            CountedPair& pair = counter[key];
-            if (pair.next != nullptr) *pair.next++ = at;
+        for_each_byte_pair(corpus_, chunks_of(worker), [&](Pair pair, Position at, std::int64_t) {
+            if (Position*& room = counter[pair].room; room != nullptr) *room++ = at;
         });
     });
     queue_counted();
 }
 
 void PairIndex::index_below() {
-    // Every pair was merged or has fallen below the floor, so no list is left.
+    // Every pair was merged or is dead, so no list is left.
     floor_ = std::max(least_frequency, floor_ / floor_step);
     restart();
     index_any_pairs();
@@ -63,25 +61,24 @@ void PairIndex::index_any_pairs() {
     const auto count_pairs = [&](auto&& may_be_frequent) {
         team_.run([&](unsigned worker) {
             PairCounter& counter = counters[worker];
-            for_each_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position at, std::int64_t weight) {
-                if (may_be_frequent(key)) counter.add(key, at, weight);
+            for_each_pair(corpus_, chunks_of(worker), [&](Pair pair, Position at, std::int64_t weight) {
+                if (may_be_frequent(pair)) counter.add(pair, at, weight);
             });
         });
     };
     if (floor_ == least_frequency) {
-        count_pairs([](std::uint64_t) { return true; });
+        count_pairs([](Pair) { return true; });
     } else {
         const PairSketch sketch = sketch_pairs();
         if (floor_ == 0) floor_ = std::max(least_frequency, sketch.largest() / (floor_step * floor_step));
-        count_pairs([&](std::uint64_t key) { return sketch.may_reach(key, floor_); });
+        count_pairs([&](Pair pair) { return sketch.may_reach(pair, floor_); });
     }
     keep_frequent(counters);
     team_.run([&](unsigned worker) {
         PairCounter& counter = counters[worker];
         const auto& records = counter.records();
         for (std::size_t i = 0; i < records.size(); ++i) {
-            CountedPair& pair = counter[records[i].entry];
-            if (pair.next != nullptr) *pair.next++ = records[i].position;
+            if (Position*& room = counter[records[i].entry].room; room != nullptr) *room++ = records[i].position;
         }
     });
     queue_counted();
@@ -91,8 +88,8 @@ PairSketch PairIndex::sketch_pairs() const {
     std::vector<PairSketch> sketches;
     for (unsigned worker = 0; worker < team_.size(); ++worker) sketches.emplace_back(corpus_.slot_count() / 4 + 2);
     team_.run([&](unsigned worker) {
-        for_each_pair(corpus_, chunks_of(worker), [&](std::uint64_t key, Position, std::int64_t weight) {
-            sketches[worker].add(key, weight);
+        for_each_pair(corpus_, chunks_of(worker), [&](Pair pair, Position, std::int64_t weight) {
+            sketches[worker].add(pair, weight);
         });
     });
     team_.run([&](unsigned worker) {
@@ -108,10 +105,10 @@ void PairIndex::keep_frequent(std::vector<Counter>& counters) {
     std::vector<std::int64_t> best(shards_.size());
     team_.run([&](unsigned shard) {
         for (Counter& counter : counters) {
-            counter.for_each([&](std::uint64_t key, const CountedPair& pair) {
-                if (shard_of(key) != shard) return;
-                best[shard] =
-                    std::max(best[shard], shards_[shard].add_counted(key, pair.weight, pair.occurrences));
+            counter.for_each([&](Pair pair, const CountedPair& counted) {
+                if (shard_of(pair) != shard) return;
+                best[shard] = std::max(best[shard],
+                                       shards_[shard].add_counted(pair, counted.weight, counted.occurrences));
             });
         }
     });
@@ -119,12 +116,13 @@ void PairIndex::keep_frequent(std::vector<Counter>& counters) {
         floor_ = std::max(least_frequency, *std::max_element(best.begin(), best.end()) / first_floor_step);
     }
 
-    // 2. Lists for the pairs worth keeping; each worker will write behind those before it.
+    // 2. Lists for the pairs worth keeping. Workers hold consecutive parts of the corpus, so in their order the lists
+    // are ascending.
     team_.run([&](unsigned shard) {
         shards_[shard].keep_frequent(floor_);
         for (Counter& counter : counters) {
-            counter.for_each([&](std::uint64_t key, CountedPair& pair) {
-                if (shard_of(key) == shard) pair.next = shards_[shard].take_room(key, pair.occurrences);
+            counter.for_each([&](Pair pair, CountedPair& counted) {
+                if (shard_of(pair) == shard) counted.room = shards_[shard].take_room(pair, counted.occurrences);
             });
         }
     });
@@ -140,7 +138,7 @@ void PairIndex::choose_open_bins() {
         near += shard.near_count();
         far += shard.queue().far_count();
     }
-    const std::size_t few = 2 * ready_count_ * shards_.size();  // shards may have unequal shares
+    const std::size_t few = 2 * ready_count_ * shards_.size();  // twice, because shards hold unequal numbers
     if (near >= few) return;
     while (near < 2 * few && far > 0) {
         --open_from_;
@@ -154,9 +152,9 @@ void PairIndex::choose_open_bins() {
 PairShard* PairIndex::best_shard() {
     while (true) {
         if (PairShard* const best = next_shard()) return best;
-        const bool any_waits = std::any_of(shards_.begin(), shards_.end(),
-                                           [](const PairShard& shard) { return shard.queue().far_count() > 0; });
-        if (any_waits) {  // nothing is left in open bins, or none is open yet
+        const bool any_far = std::any_of(shards_.begin(), shards_.end(),
+                                         [](const PairShard& shard) { return shard.queue().far_count() > 0; });
+        if (any_far) {
             choose_open_bins();
             team_.run([&](unsigned shard) { find_best(shard); });
         } else if (floor_ > least_frequency) {
@@ -170,7 +168,7 @@ PairShard* PairIndex::best_shard() {
 PairShard* PairIndex::next_shard() {
     PairShard* best = nullptr;
     for (PairShard& shard : shards_) {
-        if (shard.is_unsure()) return nullptr;
+        if (shard.is_front_unknown()) return nullptr;
         if (shard.front() == nullptr) continue;
         if (best == nullptr || merges_before(*shard.front(), *best->front())) best = &shard;
     }

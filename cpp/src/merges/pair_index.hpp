@@ -24,47 +24,46 @@ inline constexpr std::int64_t least_frequency = 2;
 /// shards' best.
 class PairIndex {
 public:
-    /// Indexes the corpus as it stands; down to the least frequency at once if it has fewer slots than
-    /// `whole_below`, because reading again would cost more than it saves. Every shard keeps `ready_count` pairs ready.
-    PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t whole_below, std::size_t ready_count);
+    /// Indexes the corpus as it stands. Every shard keeps `ready_count` pairs ready.
+    PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t ready_count);
 
     /// The shard whose front is merged next, or nullptr when no pair is frequent enough. Every shard's
     /// `find_best` must have been called since its last change.
     PairShard* best_shard();
     /// The shard whose front is merged after those that were taken; nullptr if that is not known yet.
     PairShard* next_shard();
-    /// After a merge, before `find_best`: chooses how far the bins of the queues are open, further if few pairs are left in
-    /// those that are. `find_best` opens them, in all shards at the same time: none waits while another one sorts.
+    /// After a merge, before `find_best`: chooses which bins of the queues are open, more if few near pairs are left.
+    /// All shards then open the same bins at the same time, so none waits while another one sorts.
     void choose_open_bins();
     /// After a merge, for each shard.
     void find_best(unsigned shard) { shards_[shard].find_best(corpus_, ready_count_, open_from_); }
 
-    unsigned shard_of(std::uint64_t key) const {
-        // The pairs of one token with its neighbours must not all meet in one shard.
-        const auto mixed = static_cast<std::uint32_t>((key >> 32) + key) * 0x9E3779B1u;
+    unsigned shard_of(Pair pair) const {
+        // Must spread the pairs of one token with its neighbours, which change together.
+        const std::uint32_t mixed = (pair.left + pair.right) * 0x9E3779B1u;
         return static_cast<unsigned>(std::uint64_t{mixed} * shards_.size() >> 32);
     }
-    PairShard& shard(unsigned index) { return shards_[index]; }
-    /// Pairs below are not in the index.
+    PairShard& shard(unsigned shard) { return shards_[shard]; }
+    /// Pairs of a lower frequency are not in the index.
     std::int64_t floor() const { return floor_; }
 
     std::size_t memory() const;
 
 private:
-    /// About how many pairs of a shard are worth having room for; more will do too.
+    /// A guess at the pairs of a shard, to reserve room.
     std::size_t expected_pairs() const {
         return std::min<std::size_t>(corpus_.slot_count() / 8, std::size_t{1} << 18) / shards_.size();
     }
     /// Empties all shards.
     void restart();
-    /// Indexes a corpus of bytes.
+    /// Indexes a corpus of single bytes.
     void index_byte_pairs();
-    /// Starts over with a lower floor.
-    void index_below();
-    /// Indexes a corpus of any tokens; a sketch of all pairs tells first which may reach the floor.
+    /// Indexes a corpus of any tokens.
     void index_any_pairs();
+    /// Lowers the floor and indexes again.
+    void index_below();
     PairSketch sketch_pairs() const;
-    /// Makes pairs of what the workers counted, and tells them where to write the occurrences.
+    /// Sums the workers' counts, makes room for the pairs that reach the floor, and points the workers to it.
     template <class Counter>
     void keep_frequent(std::vector<Counter>& counters);
     /// Queues the pairs whose lists were filled.
@@ -75,7 +74,7 @@ private:
     WorkerTeam& team_;
     std::size_t ready_count_;
     std::int64_t floor_ = 0;                        // 0: not chosen yet
-    std::size_t open_from_ = PairQueue::bin_count;  // bins of the shards' queues
+    std::size_t open_from_ = PairQueue::bin_count;  // the lowest open bin of every shard's queue
     std::vector<PairShard> shards_;
 };
 

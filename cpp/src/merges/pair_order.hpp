@@ -11,7 +11,7 @@ namespace prunedbpe {
 struct QueueEntry {
     std::int64_t frequency;
     std::uint32_t first_position;
-    std::uint32_t pair;
+    std::uint32_t row;  ///< of the pair in its PairTable
 };
 
 /// Higher frequency first; of equals, the pair seen first in the corpus. No two pairs share a first

@@ -1,4 +1,4 @@
-// Which pairs merge next: those of about the highest frequency in order, all others in bins.
+// A priority queue of pairs that sorts only those near the front.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,17 @@
 
 namespace prunedbpe {
 
-/// The highest frequency only falls, most pairs are rare, and many die before it is their turn. So a pair waits in a bin
-/// of pairs of similar frequency, at no cost, until the bins above it are opened. Then the pairs of its bin are put in
-/// order: sorted, which takes less time than a heap. The few that come later are a heap of their own, a small one.
+/// The highest frequency only falls, most pairs are rare, and many die before their turn. So a pair waits unsorted in
+/// a bin of similar frequencies ("far") until its bin is opened. Opening corrects and sorts the bin's pairs, which
+/// then are "near". Pairs pushed at a near frequency go to a small heap. A single binary heap of all pairs makes
+/// learning a fifth slower: it sifts every pair, and corrects entries again and again that a bin corrects once.
 class PairQueue {
 public:
-    /// Eight bins for each power of two, and one for each frequency below 16.
+    /// Eight bins for each power of two; below 16, one for each frequency.
     static constexpr unsigned step_bits = 3;
     static constexpr std::size_t bin_count = 64 << step_bits;
 
-    /// No pair is left in it; all bins are closed.
+    /// Closes all bins of an empty queue.
     void restart() { open_from_ = bin_count; }
 
     void push(const QueueEntry& entry) {
@@ -36,15 +37,15 @@ public:
         std::push_heap(newer_.begin(), newer_.end(), merges_after);
     }
 
-    /// Are pairs of this frequency in order, and not in a closed bin?
+    /// Is the bin of this frequency open?
     bool is_near(std::int64_t frequency) const { return bin_of(frequency) >= open_from_; }
     bool has_near() const { return near_count() > 0; }
     std::size_t near_count() const { return sorted_.size() + newer_.size(); }
     std::size_t far_count() const { return far_count_; }
     std::size_t bin_size(std::size_t bin) const { return bins_[bin].size(); }
 
-    /// Opens all bins from `bin` on, and puts their pairs in order. `correct` changes an entry that is out of date and tells
-    /// whether it stays; it may push. `prefetch` is told of an entry some time before.
+    /// Opens bin `bin` and all above it. `correct` brings an entry up to date and returns whether it is near; if not,
+    /// it may push the entry again. `prefetch` sees each entry a few steps before `correct` does.
     template <class Correct, class Prefetch>
     void open_from(std::size_t bin, Correct&& correct, Prefetch&& prefetch) {
         constexpr std::size_t ahead = 8;
@@ -61,11 +62,11 @@ public:
         }
         if (opened.empty()) return;
         std::sort(opened.begin(), opened.end(), merges_after);
-        opened.insert(opened.end(), sorted_.begin(), sorted_.end());  // from bins above, so these merge before
+        opened.insert(opened.end(), sorted_.begin(), sorted_.end());  // they come from higher bins, so they merge first
         sorted_ = std::move(opened);
     }
 
-    /// The first of those in order, of which there must be one.
+    /// The near pair that merges first; there must be one.
     const QueueEntry& front() const { return newer_is_first() ? newer_.front() : sorted_.back(); }
     QueueEntry pop() {
         const QueueEntry entry = front();
@@ -98,11 +99,11 @@ private:
         return sorted_.empty() || (!newer_.empty() && merges_before(newer_.front(), sorted_.back()));
     }
 
-    std::array<Bin, bin_count> bins_;  // those that are open are empty
-    std::size_t open_from_ = bin_count;
-    std::size_t far_count_ = 0;       // how many are in bins
-    std::vector<QueueEntry> sorted_;  // the first one at the end
-    std::vector<QueueEntry> newer_;   // a heap
+    std::array<Bin, bin_count> bins_;     // by frequency; open ones are empty
+    std::size_t open_from_ = bin_count;   // the lowest open bin; bin_count if all are closed
+    std::size_t far_count_ = 0;           // pairs in bins
+    std::vector<QueueEntry> sorted_;      // near pairs from opened bins; the last element merges first
+    std::vector<QueueEntry> newer_;       // near pairs pushed since; a heap
 };
 
 }  // namespace prunedbpe

@@ -7,10 +7,10 @@ namespace prunedbpe {
 void PairShard::find_best(const FlatCorpus& corpus, std::size_t count, std::size_t open_from) {
     queue_.open_from(
         open_from, [&](QueueEntry& entry) { return correct(entry, corpus); },
-        [&](const QueueEntry& entry) { __builtin_prefetch(&pairs_[entry.pair]); });
+        [&](const QueueEntry& entry) { __builtin_prefetch(&pairs_[entry.row]); });
 
-    // 1. What was ready before and not merged still is in order, but for the pairs that have lost occurrences.
-    std::vector<QueueEntry>& kept = kept_;
+    // 1. The pairs that were ready are still in order, except those that have lost occurrences.
+    std::vector<QueueEntry>& kept = scratch_;
     kept.assign(ready_.begin() + static_cast<std::ptrdiff_t>(taken_), ready_.end());
     kept.insert(kept.end(), later_.begin(), later_.end());
     ready_.clear();
@@ -21,7 +21,7 @@ void PairShard::find_best(const FlatCorpus& corpus, std::size_t count, std::size
         return true;
     });
 
-    // 2. The next ones, of them or of the queue.
+    // 2. Merge them with the front of the queue.
     auto next = kept.begin();
     correct_front(corpus);
     while (ready_.size() < count && (next != kept.end() || queue_.has_near())) {
@@ -37,18 +37,17 @@ void PairShard::find_best(const FlatCorpus& corpus, std::size_t count, std::size
 
 bool PairShard::correct(QueueEntry& entry, const FlatCorpus& corpus) {
     if (is_exact(entry)) return true;
-    Pair& pair = pairs_[entry.pair];
+    IndexedPair& pair = pairs_[entry.row];
     if (pair.frequency < floor_) {
-        pairs_.recycle(entry.pair);
+        pairs_.recycle(entry.row);
         return false;
     }
     if (!queue_.is_near(pair.frequency)) {
-        queue_.push({pair.frequency, unknown_position, entry.pair});  // to be looked for when its turn is near
+        queue_.push({pair.frequency, unknown_position, entry.row});  // search the list only when its bin opens
         return false;
     }
-    // Move the head to the first occurrence that still stands.
-    while (!corpus.holds(pair.positions[pair.head], pair.left(), pair.right())) ++pair.head;
-    entry = {pair.frequency, pair.positions[pair.head], entry.pair};
+    while (!corpus.holds(pair.positions[pair.first_alive], pair.pair)) ++pair.first_alive;
+    entry = {pair.frequency, pair.positions[pair.first_alive], entry.row};
     return true;
 }
 
@@ -56,32 +55,30 @@ void PairShard::correct_front(const FlatCorpus& corpus) {
     while (queue_.has_near() && !is_exact(queue_.front())) queue_again(queue_.pop(), corpus);
 }
 
-void PairShard::remove(std::uint64_t key) {
-    const std::uint32_t pair = pairs_.find(key);
-    release_positions(pairs_[pair]);
-    pairs_.erase(pair);
-    pairs_.recycle(pair);
+void PairShard::remove(Pair pair) {
+    const std::uint32_t row = pairs_.find(pair);
+    release_positions(pairs_[row]);
+    pairs_.erase(row);
+    pairs_.recycle(row);
 }
 
-void PairShard::decrease(std::uint64_t key, std::int64_t weight) {
-    const std::uint32_t found = pairs_.find(key);
-    if (found == PairTable::none) return;
-    Pair& pair = pairs_[found];
-    pair.frequency -= weight;
-    if (pair.frequency < floor_) {
-        release_positions(pair);
-        pairs_.erase(found);  // recycled when its queue entry comes up
+void PairShard::decrease(Pair pair, std::int64_t weight) {
+    const std::uint32_t row = pairs_.find(pair);
+    if (row == PairTable::none) return;
+    pairs_[row].frequency -= weight;
+    if (pairs_[row].frequency < floor_) {
+        release_positions(pairs_[row]);
+        pairs_.erase(row);  // recycled when its queue entry comes up
     }
 }
 
-Position* PairShard::add(std::uint64_t key, std::int64_t frequency, std::uint32_t count, Position first) {
-    const std::uint32_t place = pairs_.insert(key);
-    Pair& pair = pairs_[place];
-    pair.frequency = frequency;
-    pair.count = count;
-    pair.positions = pool_.allocate(count);
-    queue_.push({frequency, first, place});
-    return pair.positions;
+Position* PairShard::add(Pair pair, std::int64_t frequency, std::uint32_t occurrences, Position first) {
+    const std::uint32_t row = pairs_.insert(pair);
+    pairs_[row].frequency = frequency;
+    pairs_[row].position_count = occurrences;
+    pairs_[row].positions = pool_.allocate(occurrences);
+    queue_.push({frequency, first, row});
+    return pairs_[row].positions;
 }
 
 }  // namespace prunedbpe

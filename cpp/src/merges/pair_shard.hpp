@@ -1,4 +1,4 @@
-// A part of the pair index that one worker at a time looks after: pairs, their lists, their queue.
+// A part of the pair index that one worker at a time updates: pairs, their occurrence lists, their queue.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,12 @@
 
 namespace prunedbpe {
 
-/// Holds pairs whose frequency is at least its floor. Nothing is shared with other shards, so that
-/// workers bring different shards up to date at the same time without locks.
+/// Holds pairs whose frequency is at least its floor. Shards share no data, so workers update different shards at the
+/// same time without locks. A pair whose frequency falls below the floor is dead: its list is freed at once, its row
+/// when its queue entry comes up.
 class alignas(64) PairShard {
 public:
-    /// Forgets all pairs, which must have been merged or have fallen below the floor, and makes room for `expected` ones.
+    /// Forgets all pairs, which must have been merged or be dead, and makes room for `expected` new ones.
     void restart(std::int64_t floor, std::size_t expected) {
         floor_ = floor;
         pairs_ = PairTable(expected);
@@ -25,119 +26,119 @@ public:
         queue_.restart();
     }
 
-    // Building the index: count every pair, keep the frequent ones, fill their lists, queue them.
+    // Building the index, in this order: count every pair, keep the frequent ones, fill their lists, queue them.
 
-    /// Adds what one worker counted of a pair; returns the frequency so far.
-    std::int64_t add_counted(std::uint64_t key, std::int64_t frequency, std::uint32_t occurrences) {
-        std::uint32_t found = pairs_.find(key);
-        if (found == PairTable::none) {
-            found = pairs_.insert(key);
-            added_.push_back(found);
+    /// Adds one worker's counts of a pair; returns the frequency so far.
+    std::int64_t add_counted(Pair pair, std::int64_t frequency, std::uint32_t occurrences) {
+        std::uint32_t row = pairs_.find(pair);
+        if (row == PairTable::none) {
+            row = pairs_.insert(pair);
+            counted_.push_back(row);
         }
-        Pair& pair = pairs_[found];
-        pair.count += occurrences;
-        return pair.frequency += frequency;
+        pairs_[row].position_count += occurrences;
+        return pairs_[row].frequency += frequency;
     }
-    /// Gives lists of the exact size to the counted pairs that reach the floor, and drops the others.
+    /// Allocates lists of the exact size for the counted pairs that reach the floor, and drops the others.
     void keep_frequent(std::int64_t floor) {
         floor_ = floor;
         std::size_t positions = 0;
-        std::erase_if(added_, [&](std::uint32_t pair) {
-            if (pairs_[pair].frequency >= floor_) {
-                positions += pairs_[pair].count;
+        std::erase_if(counted_, [&](std::uint32_t row) {
+            if (pairs_[row].frequency >= floor_) {
+                positions += pairs_[row].position_count;
                 return false;
             }
-            pairs_.erase(pair);
-            pairs_.recycle(pair);
+            pairs_.erase(row);
+            pairs_.recycle(row);
             return true;
         });
         pool_.reserve(positions);
-        for (const std::uint32_t pair : added_) pairs_[pair].positions = pool_.allocate(pairs_[pair].count);
+        for (const std::uint32_t row : counted_) pairs_[row].positions = pool_.allocate(pairs_[row].position_count);
     }
-    /// Where the next worker writes its occurrences of a pair; nullptr if the pair was dropped.
-    Position* take_room(std::uint64_t key, std::uint32_t occurrences) {
-        const std::uint32_t found = pairs_.find(key);
-        if (found == PairTable::none) return nullptr;
-        Pair& pair = pairs_[found];
-        Position* const room = pair.positions + pair.head;
-        pair.head += occurrences;  // serves as the running total until the pair is queued
+    /// Where the next worker, in corpus order, writes its occurrences of a pair; nullptr if the pair was dropped.
+    Position* take_room(Pair pair, std::uint32_t occurrences) {
+        const std::uint32_t row = pairs_.find(pair);
+        if (row == PairTable::none) return nullptr;
+        Position* const room = pairs_[row].positions + pairs_[row].first_alive;
+        pairs_[row].first_alive += occurrences;  // the number of positions given out, until the pair is queued
         return room;
     }
     /// Queues the counted pairs; their lists are filled.
     void queue_counted() {
-        for (const std::uint32_t pair : added_) {
-            pairs_[pair].head = 0;
-            queue_.push({pairs_[pair].frequency, pairs_[pair].positions[0], pair});
+        for (const std::uint32_t row : counted_) {
+            pairs_[row].first_alive = 0;
+            queue_.push({pairs_[row].frequency, pairs_[row].positions[0], row});
         }
-        added_.clear();
+        counted_.clear();
     }
 
-    // Merging.
+    // Choosing merges.
 
-    /// Makes the pairs that merge next ready, `count` of them or all there are in open bins, those from `open_from` on.
+    /// Opens the queue's bins from `open_from` on and makes the `count` pairs that merge next ready, or all near ones
+    /// if there are fewer. Must be called after every change.
     void find_best(const FlatCorpus& corpus, std::size_t count, std::size_t open_from);
-    /// The next of those that are ready; nullptr if there is none.
+    /// The next ready pair; nullptr if there is none.
     const QueueEntry* front() const { return taken_ < ready_.size() ? &ready_[taken_] : nullptr; }
-    /// Is it unknown what comes next, because all that were ready are taken? Pairs of closed bins come after all of those
-    /// that are ready, in any shard.
-    bool is_unsure() const { return front() == nullptr && (queue_.has_near() || !later_.empty()); }
-    /// How many pairs there are in open bins, dead ones too.
+    /// Are all ready pairs taken while more near ones are left? Then the next pair is unknown until `find_best`. Far
+    /// pairs do not matter: they merge after the near pairs of every shard.
+    bool is_front_unknown() const { return front() == nullptr && (queue_.has_near() || !later_.empty()); }
+    /// Near pairs, dead ones included.
     std::size_t near_count() const { return ready_.size() - taken_ + later_.size() + queue_.near_count(); }
     const PairQueue& queue() const { return queue_; }
-    const Pair& pair(const QueueEntry& entry) const { return pairs_[entry.pair]; }
-    /// Takes the front; before the next `find_best` the pair must be merged and given to `remove`, or given back.
+    const IndexedPair& pair(const QueueEntry& entry) const { return pairs_[entry.row]; }
+    /// Takes the front. Before the next `find_best` the pair must be merged and removed, or given back.
     void take_front() { ++taken_; }
-    /// Makes what was taken last the front again.
+    /// Makes the pair taken last the front again.
     void give_back() { --taken_; }
-    /// Forgets a pair that was merged.
-    void remove(std::uint64_t key);
 
-    /// Lowers the frequency of a pair by the weight of its destroyed occurrences.
-    void decrease(std::uint64_t key, std::int64_t weight);
+    // Updating pairs after a merge.
 
+    /// Removes a pair that was merged.
+    void remove(Pair pair);
+    /// Lowers the frequency of a pair, if it is here, by the weight of its destroyed occurrences.
+    void decrease(Pair pair, std::int64_t weight);
+    /// Adds and queues a new pair that reaches the floor. Returns its list of `occurrences` positions, which the caller
+    /// must fill in ascending order, starting with `first`, before the next `decrease` or merge of the pair.
+    Position* add(Pair pair, std::int64_t frequency, std::uint32_t occurrences, Position first);
     std::int64_t floor() const { return floor_; }
-    /// Adds a new pair that reaches the floor, and queues it. Returns its list, `count` long, which is
-    /// to be filled in ascending order, `first` first, before the pair is merged or `find_best` is
-    /// called after a `decrease` of the pair.
-    Position* add(std::uint64_t key, std::int64_t frequency, std::uint32_t count, Position first);
 
-    /// For a pair that will be decreased or added soon: two steps, each of which waits for the memory
-    /// the one before has asked for.
-    void prefetch_slot(std::uint64_t key) const { pairs_.prefetch_slot(key); }
-    void prefetch_pair(std::uint64_t key) const { pairs_.prefetch_pair(key); }
+    /// See PairTable.
+    void prefetch_slot(Pair pair) const { pairs_.prefetch_slot(pair); }
+    void prefetch_row(Pair pair) const { pairs_.prefetch_row(pair); }
 
     std::size_t memory() const { return pairs_.memory() + pool_.memory() + queue_.memory(); }
 
 private:
-    /// No pair stands there, and it is before all others: an entry that has it does not stand too far back.
+    /// First position of an entry whose list has not been searched yet. It sorts before all real positions, so the
+    /// entry never stands too far back.
     static constexpr Position unknown_position = 0;
 
     bool is_exact(const QueueEntry& entry) const {
-        // No occurrence was lost since the entry was made: its first position holds too.
-        return pairs_[entry.pair].frequency == entry.frequency && entry.first_position != unknown_position;
+        // Same frequency: no occurrence was lost since the entry was made, so its first position is right too.
+        return pairs_[entry.row].frequency == entry.frequency && entry.first_position != unknown_position;
     }
-    /// Brings an entry up to date, and tells whether its pair may merge soon: if not, it waits, or is dead.
+    /// Brings an entry up to date and returns whether its pair is near. If not, the pair is dead or back in a bin.
     bool correct(QueueEntry& entry, const FlatCorpus& corpus);
     void queue_again(QueueEntry entry, const FlatCorpus& corpus) {
         if (correct(entry, corpus)) queue_.push(entry);
     }
-    /// Brings an exact entry to the front of the queue, if any is left.
+    /// Corrects entries until the front of the queue is exact or no near pair is left.
     void correct_front(const FlatCorpus& corpus);
 
-    void release_positions(Pair& pair) {
-        pool_.release(pair.positions, pair.count);
+    void release_positions(IndexedPair& pair) {
+        pool_.release(pair.positions, pair.position_count);
         pair.positions = nullptr;
     }
 
     std::int64_t floor_ = 0;
     PairTable pairs_;
     PositionPool pool_;
-    PairQueue queue_;                // every pair, dead ones too, has exactly one entry, here or in one of the next
-    std::vector<QueueEntry> ready_;  // exact, in order; what is not here merges later
-    std::size_t taken_ = 0;          // of those that are ready
-    std::vector<QueueEntry> later_;  // in order; once ready, but others came before them
-    std::vector<QueueEntry> kept_;   // working memory
-    std::vector<std::uint32_t> added_;  // counted, but not queued yet
+    // Every pair, dead or alive, has exactly one entry: in queue_, ready_ or later_.
+    PairQueue queue_;
+    std::vector<QueueEntry> ready_;       // exact and in order; every other pair merges later
+    std::size_t taken_ = 0;               // how many of ready_ are taken
+    std::vector<QueueEntry> later_;       // in order; were ready until better pairs displaced them
+    std::vector<QueueEntry> scratch_;     // of find_best
+    std::vector<std::uint32_t> counted_;  // rows counted but not queued yet
 };
 
 }  // namespace prunedbpe

@@ -1,4 +1,4 @@
-// Every pair that may still be merged, found by its two ranks.
+// The hash table of the pairs that may still be merged.
 #pragma once
 
 #include <algorithm>
@@ -8,81 +8,77 @@
 #include <vector>
 
 #include "merges/flat_corpus.hpp"
+#include "merges/pair.hpp"
 #include "prunedbpe/huge_array.hpp"
-#include "util/hash.hpp"
 
 namespace prunedbpe {
-
-constexpr std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
-    return static_cast<std::uint64_t>(left) << 32 | right;
-}
 
 /// A pair and where it occurs. Its list is complete and in ascending order from the start: a new
 /// occurrence can appear only while the newer of its two tokens is being made. Later merges destroy
 /// occurrences; the list keeps them, and they are recognised because the slots changed.
-struct Pair {
-    std::uint64_t key = 0;
-    std::int64_t frequency = 0;  // now; below 2 the pair is dead
-    Position* positions = nullptr;
-    std::uint32_t count = 0;  // length of the list as allocated
-    std::uint32_t head = 0;   // everything before it is known to be destroyed
+struct IndexedPair {
+    Pair pair{};
+    std::int64_t frequency = 0;        ///< current, overlapping occurrences counted
+    Position* positions = nullptr;     ///< the list; nullptr before it is allocated and after it is released
+    std::uint32_t position_count = 0;  ///< length of the list, destroyed occurrences included
+    std::uint32_t first_alive = 0;     ///< index into the list; all occurrences before it are destroyed
 
-    std::uint32_t left() const { return static_cast<std::uint32_t>(key >> 32); }
-    std::uint32_t right() const { return static_cast<std::uint32_t>(key); }
+    /// Occurrences that a merge of this pair has to look at.
+    std::uint32_t candidate_count() const { return position_count - first_alive; }
 };
 
+/// Open addressing over 8-byte slots that hold row numbers; a pair keeps its row while the table grows. All operations
+/// are O(1), amortised for `insert`.
 class PairTable {
 public:
-    static constexpr std::uint32_t none = 0xFFFFFFFF;
+    static constexpr std::uint32_t none = 0xFFFFFFFF;  ///< not a row
 
-    /// `expected` pairs, or more.
+    /// `expected` pairs fit without growing.
     explicit PairTable(std::size_t expected = 0) : slots_(std::bit_ceil(std::max<std::size_t>(expected * 2, 2))) {
-        pairs_.reserve(expected);
+        rows_.reserve(expected);
     }
 
-    Pair& operator[](std::uint32_t pair) { return pairs_[pair]; }
-    const Pair& operator[](std::uint32_t pair) const { return pairs_[pair]; }
+    IndexedPair& operator[](std::uint32_t row) { return rows_[row]; }
+    const IndexedPair& operator[](std::uint32_t row) const { return rows_[row]; }
 
-    /// Place of the pair, or `none`.
-    std::uint32_t find(std::uint64_t key) const {
-        const auto tag = static_cast<std::uint32_t>(hash_key(key));
+    /// Row of the pair, or `none`.
+    std::uint32_t find(Pair pair) const {
+        const std::uint32_t tag = tag_of(pair);
         for (std::size_t at = tag & mask();; at = (at + 1) & mask()) {
-            if (slots_[at].pair == none) return none;
-            if (slots_[at].tag == tag && pairs_[slots_[at].pair].key == key) return slots_[at].pair;
+            if (slots_[at].row == none) return none;
+            if (slots_[at].tag == tag && rows_[slots_[at].row].pair == pair) return slots_[at].row;
         }
     }
 
-    /// For a pair that will be looked for or added soon: its slot first, then what the slot names.
-    void prefetch_slot(std::uint64_t key) const {
-        __builtin_prefetch(&slots_[static_cast<std::uint32_t>(hash_key(key)) & mask()], 1);
-    }
-    void prefetch_pair(std::uint64_t key) const {
-        const Slot slot = slots_[static_cast<std::uint32_t>(hash_key(key)) & mask()];
-        if (slot.pair != none) __builtin_prefetch(&pairs_[slot.pair], 1);
+    /// Prefetches the slot of a pair that will be looked up or inserted soon; then, once the slot is here, its row.
+    void prefetch_slot(Pair pair) const { __builtin_prefetch(&slots_[tag_of(pair) & mask()], 1); }
+    void prefetch_row(Pair pair) const {
+        const Slot slot = slots_[tag_of(pair) & mask()];
+        if (slot.row != none) __builtin_prefetch(&rows_[slot.row], 1);
     }
 
-    /// Adds a pair that is not there; returns its place, which stays until `recycle`.
-    std::uint32_t insert(std::uint64_t key) {
-        std::uint32_t pair;
-        if (free_.empty()) {
-            pair = static_cast<std::uint32_t>(pairs_.size());
-            pairs_.emplace_back();
+    /// Inserts a pair that is not in the table; returns its row, which is valid until `recycle`.
+    std::uint32_t insert(Pair pair) {
+        std::uint32_t row;
+        if (free_rows_.empty()) {
+            row = static_cast<std::uint32_t>(rows_.size());
+            rows_.emplace_back();
         } else {
-            pair = free_.back();
-            free_.pop_back();
+            row = free_rows_.back();
+            free_rows_.pop_back();
         }
-        pairs_[pair] = Pair{.key = key};
+        rows_[row] = IndexedPair{.pair = pair};
         if (++used_ * 2 > slots_.size()) grow();
-        put({static_cast<std::uint32_t>(hash_key(key)), pair});
-        return pair;
+        put({tag_of(pair), row});
+        return row;
     }
 
-    /// The pair is no longer found; its place stays taken, because the queue still names it.
-    void erase(std::uint32_t pair) {
-        std::size_t hole = static_cast<std::uint32_t>(hash_key(pairs_[pair].key)) & mask();
-        while (slots_[hole].pair != pair) hole = (hole + 1) & mask();
-        // Move later entries of the run back, so that look-ups may stop at the first empty slot.
-        for (std::size_t at = (hole + 1) & mask(); slots_[at].pair != none; at = (at + 1) & mask()) {
+    /// Makes the pair unfindable. Its row stays valid until `recycle`, because the queue still refers to it.
+    void erase(std::uint32_t row) {
+        std::size_t hole = tag_of(rows_[row].pair) & mask();
+        while (slots_[hole].row != row) hole = (hole + 1) & mask();
+        // Move later slots of the run back, so that a look-up may stop at the first empty slot.
+        for (std::size_t at = (hole + 1) & mask(); slots_[at].row != none; at = (at + 1) & mask()) {
             const std::size_t home = slots_[at].tag & mask();
             if (((at - home) & mask()) >= ((at - hole) & mask())) {
                 slots_[hole] = slots_[at];
@@ -93,25 +89,26 @@ public:
         --used_;
     }
 
-    /// The place of an erased pair may be given to another one.
-    void recycle(std::uint32_t pair) { free_.push_back(pair); }
+    /// Lets `insert` reuse the row of an erased pair.
+    void recycle(std::uint32_t row) { free_rows_.push_back(row); }
 
     std::size_t memory() const {
-        return slots_.capacity() * sizeof(Slot) + pairs_.capacity() * sizeof(Pair) +
-               free_.capacity() * sizeof(std::uint32_t);
+        return slots_.capacity() * sizeof(Slot) + rows_.capacity() * sizeof(IndexedPair) +
+               free_rows_.capacity() * sizeof(std::uint32_t);
     }
 
 private:
     struct Slot {
-        std::uint32_t tag = 0;  // of the key's hash: most misses are told without touching the pair
-        std::uint32_t pair = none;
+        std::uint32_t tag = 0;  // low half of the pair's hash: most mismatches are seen without touching the row
+        std::uint32_t row = none;
     };
 
+    static std::uint32_t tag_of(Pair pair) { return static_cast<std::uint32_t>(hash_pair(pair)); }
     std::size_t mask() const { return slots_.size() - 1; }
 
     void put(Slot slot) {
         std::size_t at = slot.tag & mask();
-        while (slots_[at].pair != none) at = (at + 1) & mask();
+        while (slots_[at].row != none) at = (at + 1) & mask();
         slots_[at] = slot;
     }
 
@@ -119,14 +116,14 @@ private:
         HugeVector<Slot> old(slots_.size() * 2);
         std::swap(old, slots_);
         for (const Slot& slot : old) {
-            if (slot.pair != none) put(slot);
+            if (slot.row != none) put(slot);
         }
     }
 
     HugeVector<Slot> slots_;  // a power of two, at most half full
-    HugeVector<Pair> pairs_;
-    std::vector<std::uint32_t> free_;
-    std::size_t used_ = 0;
+    HugeVector<IndexedPair> rows_;
+    std::vector<std::uint32_t> free_rows_;
+    std::size_t used_ = 0;  // slots
 };
 
 }  // namespace prunedbpe

@@ -1,4 +1,4 @@
-// Memory for the occurrence lists: many small ones that come and go, a few huge ones.
+// Allocator for occurrence lists: many small ones that come and go, a few huge ones.
 #pragma once
 
 #include <array>
@@ -14,17 +14,17 @@
 
 namespace prunedbpe {
 
-/// Lists are cut from slabs by size class, four classes for each power of two, and freed lists are
-/// used again; a general allocator would spend as much on its own headers as on a typical list. Lists
-/// too large for a slab have memory of their own. Learning frees them early and then needs smaller ones,
-/// which are cut from them: memory from the system would have to be cleared first.
+/// A slab allocator with four size classes for each power of two and a free list for each class. A general
+/// allocator would spend as much on its own headers as on a typical list. Larger lists are taken best-fit from
+/// the spare ones. Learning frees its largest lists early, and cutting up those is cheaper than fresh pages,
+/// which the system would have to clear.
 class PositionPool {
 public:
     PositionPool() = default;
     PositionPool(const PositionPool&) = delete;
     PositionPool& operator=(const PositionPool&) = delete;
 
-    /// Takes memory for lists of so many positions at once.
+    /// Allocates one block for lists that hold this many positions in all.
     void reserve(std::size_t positions) {
         positions = std::min<std::size_t>(positions + positions / 16, largest_block);
         if (positions > largest_pooled) spare_.emplace(static_cast<std::uint32_t>(positions), take_block(positions));
@@ -47,13 +47,13 @@ public:
             spare_.emplace(count, list);
             return;
         }
-        // A free list is a chain through the lists' own first eight bytes.
+        // The first eight bytes of a free list point to the next one.
         const SizeClass size_class = class_of(count);
         std::memcpy(list, &free_[size_class.index], sizeof(Position*));
         free_[size_class.index] = list;
     }
 
-    /// Frees the memory of all lists.
+    /// Frees all lists.
     void clear() {
         free_.fill(nullptr);
         spare_.clear();
@@ -74,7 +74,7 @@ private:
         std::uint32_t capacity;
     };
 
-    /// Capacities 2, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...: at most a quarter is wasted.
+    /// Capacities 2, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...: rounding up wastes at most a quarter.
     static SizeClass class_of(std::uint32_t count) {
         if (count <= 4) return count <= 2 ? SizeClass{0, 2} : SizeClass{1, 4};
         const auto power = static_cast<std::uint32_t>(std::bit_width(count - 1)) - 3;  // of a quarter step
@@ -82,7 +82,7 @@ private:
         return {2 + power * 4 + steps - 5, steps << power};
     }
 
-    /// From the smallest spare list that is large enough; what is left of it stays spare, unless it is little.
+    /// Best fit. A remainder too small to serve a large list is wasted.
     Position* allocate_large(std::uint32_t count) {
         const auto found = spare_.lower_bound(count);
         if (found == spare_.end()) return take_block(count);
@@ -103,12 +103,12 @@ private:
         return blocks_.back().get();
     }
 
-    std::array<Position*, 64> free_{};
-    std::multimap<std::uint32_t, Position*> spare_;  // by size, each larger than any list of a slab
+    std::array<Position*, 64> free_{};               // by size class: the first free list, or nullptr
+    std::multimap<std::uint32_t, Position*> spare_;  // free large lists and remainders, by size
     Position* slab_ = nullptr;
-    std::uint32_t slab_left_ = 0;  // lists are cut from its end
+    std::uint32_t slab_left_ = 0;  // slab_[0 .. slab_left_) is free
     std::vector<HugeArray<Position>> blocks_;
-    std::size_t size_ = 0;  // of all blocks
+    std::size_t size_ = 0;  // of all blocks, in positions
 };
 
 }  // namespace prunedbpe

@@ -10,7 +10,7 @@
 
 namespace prunedbpe {
 
-/// Elements are not initialised: whoever appends one writes it.
+/// push_back is O(1) and leaves references to elements valid. Blocks are not initialised.
 template <class T, unsigned block_bits = 12>
 class BlockVector {
 public:
@@ -35,13 +35,13 @@ public:
 
 private:
     static constexpr std::size_t block_size = std::size_t{1} << block_bits;
-    /// Blocks are taken from the system so many at a time, once there are as many: a huge page.
-    static constexpr std::size_t blocks_at_once =
+    /// Allocate single blocks at first, then a huge page full of them at a time.
+    static constexpr std::size_t blocks_per_page =
         std::max<std::size_t>((std::size_t{1} << 21) / (block_size * sizeof(T)), 1);
 
     void add_block() {
         if (spare_ == 0) {
-            spare_ = blocks_.size() < blocks_at_once ? 1 : blocks_at_once;
+            spare_ = blocks_.size() < blocks_per_page ? 1 : blocks_per_page;
             memory_.push_back(make_huge_array<T>(spare_ * block_size));
             blocks_.push_back(memory_.back().get());
         } else {
@@ -52,7 +52,7 @@ private:
 
     std::vector<HugeArray<T>> memory_;
     std::vector<T*> blocks_;
-    std::size_t spare_ = 0;  // blocks behind the last one that are not used yet
+    std::size_t spare_ = 0;  // allocated blocks after the last one in use
     std::size_t size_ = 0;
 };
 

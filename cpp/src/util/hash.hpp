@@ -1,5 +1,5 @@
-// Hashes for the core's own tables. They never reach a result: every table is read back in an order
-// that does not depend on them.
+// Hashes for the core's own tables. No result depends on them: every table is read back in an order
+// of its own.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ inline std::uint64_t hash_bytes(std::string_view bytes) {
         p += 16;
         left -= 16;
     }
-    // The last 1-16 bytes by two loads that may overlap: no loop over single bytes.
+    // Two overlapping loads cover the last 1-16 bytes without a loop over single bytes.
     std::uint64_t low = 0, high = 0;
     if (left >= 8) {
         low = load_64(p);

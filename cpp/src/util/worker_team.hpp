@@ -1,8 +1,7 @@
-// A fixed team of threads that share the parts of one job after the other.
+// A fixed team of threads that run the parts of one job after another.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -12,10 +11,10 @@
 
 namespace prunedbpe {
 
-/// A job has as many parts as the team has members, and each member has a part that it does every time: what it works on
-/// stays in its cache. The caller is a member; the other threads sleep between two jobs. Learning starts thousands of
-/// jobs of a microsecond, so the threads are kept rather than made each time, and a part that its thread has not begun
-/// when the caller is done with its own is done by the caller: on a busy machine that thread may not be running.
+/// A job has one part per member. The caller is member 0; the other members are threads that live as long as the team,
+/// because learning runs thousands of jobs of a few microseconds. Part i always goes to thread i, whose cache holds the
+/// data, with one exception: the caller takes every part that no thread has begun by the time it is done with its own.
+/// So a thread that is asleep or preempted delays nobody unless it is in the middle of a part.
 class WorkerTeam {
 public:
     /// `size` 0 means one worker per core.
@@ -26,12 +25,8 @@ public:
 
     unsigned size() const { return static_cast<unsigned>(threads_.size()) + 1; }
 
-    /// Will threads be late? A guess, for whoever may do a short job alone as well: yes for a while after the caller had
-    /// to wait for one that the system did not let run.
-    bool is_late() const { return late_until_ != Clock::time_point{} && Clock::now() < late_until_; }
-
-    /// Runs job(part) for part = 0 .. size-1, and returns when all are done. No part may wait for another one. The first
-    /// part's exception, in their order, is thrown here.
+    /// Runs job(part) for part = 0 .. size-1 and returns when all are done. Parts must not wait for each other. If
+    /// parts throw, the exception of the lowest one is rethrown here.
     template <class Job>
     void run(Job&& job) {
         run_call(Call{[](void* target, unsigned part) { (*static_cast<std::remove_reference_t<Job>*>(target))(part); },
@@ -39,47 +34,34 @@ public:
     }
 
 private:
-    using Clock = std::chrono::steady_clock;
-
-    /// A job that is somebody else's: passing it on allocates nothing.
+    /// A borrowed job. Unlike std::function it never allocates.
     struct Call {
         void (*function)(void* target, unsigned part) = nullptr;
         void* target = nullptr;
     };
 
-    /// Where a part is done: twice the number of the last round in which it was begun, and one more when it was done. A
-    /// cache line for each, written by whoever does the part, and read by the caller.
-    struct alignas(64) Seat {
-        std::atomic<std::uint32_t> state{1};
+    /// Progress of one part. One cache line each, to avoid false sharing.
+    struct alignas(64) PartState {
+        std::atomic<std::uint32_t> state{1};  // 2 * round once the part has begun in that round, + 1 once it is done
         std::exception_ptr error;
     };
 
     void run_call(const Call& call);
+    /// What each thread does until the team ends.
     void work(unsigned part);
-    /// Begins a part, unless somebody else has.
+    /// Claims a part of a round; false if another member has it already, or the round is over.
     bool begin(unsigned part, std::uint32_t round);
     void finish(unsigned part, std::uint32_t round);
-    /// Waits for the parts that other threads have begun.
-    void wait_for_others(std::uint32_t round);
     void end();
 
-    // Written by the caller when a job is there, and watched by all others: one cache line brings both.
-    alignas(64) std::atomic<std::uint32_t> round_{0};  // goes up by one when a job is there, or the team ends
+    // Written by the caller and polled by all others: one cache line carries the signal and the job.
+    alignas(64) std::atomic<std::uint32_t> round_{0};  // rises by one with every job, and when the team ends
     Call call_;
-    std::atomic<bool> ending_{false};
+    std::atomic<bool> is_ending_{false};
 
-    // Who sleeps and must be woken. The library would ask this for us, but of all that sleep in the process, and wake
-    // nobody by a call of the system.
-    alignas(64) std::atomic<unsigned> sleepers_{0};
-    std::atomic<bool> caller_sleeps_{false};
-
-    std::unique_ptr<Seat[]> seats_;  // by part
+    std::unique_ptr<PartState[]> parts_;
     std::vector<std::thread> threads_;
-    bool has_own_cores_ = true;  // more threads than cores must not keep each other waiting
-    // The caller's own:
-    Clock::time_point late_until_;
-    Clock::time_point again_until_;  // a thread that is late before is late again
-    int patience_ = 1;               // how many times as long as it was waited for
+    bool may_spin_;  // false if there are more members than cores: a spinning thread would hold up a working one
 };
 
 /// Part `index` of `parts` nearly equal contiguous parts of [0, count).

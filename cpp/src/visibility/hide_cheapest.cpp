@@ -49,7 +49,7 @@ private:
 
     const Merge& parts(std::uint32_t rank) const { return merges_[rank - byte_count]; }
 
-    /// Visible tokens that stand for the rank now.
+    /// Visible tokens that stand for the rank.
     std::uint32_t width(std::uint32_t rank) const {
         return hidden_[rank] ? width(raw(parts(rank).left)) + width(raw(parts(rank).right)) : 1;
     }
@@ -59,6 +59,7 @@ private:
         return price_[rank] * flow_[rank] * (pieces - 1);
     }
 
+    /// Adds flow to the parts of a hidden rank, recursively.
     void hand_down(std::uint32_t rank, double amount) {
         for (const Rank part : {parts(rank).left, parts(rank).right}) {
             flow_[raw(part)] += amount;
@@ -68,9 +69,9 @@ private:
 
     std::span<const Merge> merges_;
     std::span<const double> price_;
-    std::vector<double> flow_;
-    std::vector<bool> hidden_;
-    std::vector<Candidate> queue_;
+    std::vector<double> flow_;       // by rank: exposure plus the flow of hidden parents
+    std::vector<bool> hidden_;       // by rank
+    std::vector<Candidate> queue_;   // a heap, cheapest first; costs may be out of date, never too high
 };
 
 }  // namespace
@@ -78,9 +79,9 @@ private:
 std::vector<std::uint32_t> hide_cheapest(std::span<const Merge> merges, std::span<const double> exposure,
                                          std::span<const double> price, std::size_t count) {
     if (exposure.size() != byte_count + merges.size() || price.size() != exposure.size()) {
-        throw std::invalid_argument("exposure and price are needed for every byte and every merge");
+        throw std::invalid_argument("exposure and price must have one value for each byte and each merge");
     }
-    if (count > merges.size()) throw std::invalid_argument("more tokens to hide than there are");
+    if (count > merges.size()) throw std::invalid_argument("cannot hide more tokens than were learned");
     Hiding hiding(merges, exposure, price);
     std::vector<std::uint32_t> order(count);
     for (std::uint32_t& rank : order) rank = hiding.hide_next();

@@ -18,7 +18,7 @@ from prunedbpe.cli import options
 from prunedbpe.corpus import Corpus
 from prunedbpe.encoded.encoded_files import encode_corpus, encode_files, special_id
 from prunedbpe.errors import SettingsError
-from prunedbpe.tokenizer import AllowedSpecial, Tokenizer
+from prunedbpe.tokenizer import SpecialSet, Tokenizer
 from prunedbpe.types import UInt32Array
 
 
@@ -114,7 +114,7 @@ def command(
     tok = Tokenizer.load(tokenizer)
     corpus = Corpus(files or ["-"], text_field=text_field, strict=strict)
     names = allow_special or []
-    allowed: AllowedSpecial = "all" if "all" in names else names
+    allowed: SpecialSet = "all" if "all" in names else names
     # What the tokenizer does not know is told before any text is read.
     tok.encode("", allowed_special=allowed, segmentation=segmentation.value)
     # A bar in the middle of the ids helps nobody.

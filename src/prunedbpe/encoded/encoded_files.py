@@ -33,7 +33,7 @@ from prunedbpe._support.threads import worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.corpus.batches import DocumentBatch
 from prunedbpe.errors import FormatError, SettingsError
-from prunedbpe.tokenizer import AllowedSpecial, Segmentation, Tokenizer
+from prunedbpe.tokenizer import Segmentation, SpecialSet, Tokenizer
 from prunedbpe.types import AnyArray, Int64Array, Settings, UInt32Array
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def encode_documents(
     tokenizer: Tokenizer,
     corpus: CorpusInput | Corpus,
     *,
-    allowed_special: AllowedSpecial = (),
+    allowed_special: SpecialSet = (),
     segmentation: Segmentation = "rank",
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -102,7 +102,7 @@ def encode_corpus(
     format: FileFormat | None = None,
     *,
     append_token: str | None = None,
-    allowed_special: AllowedSpecial = (),
+    allowed_special: SpecialSet = (),
     segmentation: Segmentation = "rank",
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -201,7 +201,7 @@ def encode_files(
     format: FileFormat,
     *,
     append_token: str | None = None,
-    allowed_special: AllowedSpecial = (),
+    allowed_special: SpecialSet = (),
     segmentation: Segmentation = "rank",
     threads: int | None = None,
     progress: Progress = SILENT,

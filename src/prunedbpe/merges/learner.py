@@ -18,9 +18,6 @@ from prunedbpe.counts import ChunkCounts
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges.merge_table import Applied, MergeTable
 
-SPLIT_FROM = 1 << 9
-"""A merge with at least this many occurrences is split between threads."""
-
 _STEP_SECONDS = 0.1
 
 
@@ -76,7 +73,8 @@ class Learner:
         threads: One per core by default. The result does not depend on it.
         progress: Progress reporter; silent by default.
         checkpoints: Saves the merges now and then, and when learning ends or is interrupted.
-        split_from: Occurrences from which on a merge is split between threads.
+        split_from: Occurrences from which on a merge is split between threads; a number also
+            makes little text use all threads, for tests.
 
     >>> learner = Learner(ChunkCounts.from_mapping({b"hat": 3, b"that": 2}))
     >>> merges = learner.reach(2)
@@ -92,7 +90,7 @@ class Learner:
         threads: int | None = None,
         progress: Progress = SILENT,
         checkpoints: Checkpointer | None = None,
-        split_from: int = SPLIT_FROM,
+        split_from: int | None = None,
     ) -> None:
         if isinstance(counts, ChunkCounts):
             _check_origin(merges, counts)
@@ -148,12 +146,12 @@ class _Work:
     """The native learner of one corpus, and the merges it started from."""
 
     def __init__(
-        self, counts: ChunkCounts, given: MergeTable | None, threads: int, split_from: int
+        self, counts: ChunkCounts, given: MergeTable | None, threads: int, split_from: int | None
     ) -> None:
         # Hashing a large table takes a while: do it next to the native layout of the corpus.
         self._digest = in_background(lambda: counts.digest, threads)
         self._native = _core.Learner(
-            *counts.columns[:3], None if given is None else given.pairs, threads, split_from, False
+            *counts.columns[:3], None if given is None else given.pairs, threads, split_from
         )
         # The counts may be large; keep only what the merge table needs of them.
         self._given = given

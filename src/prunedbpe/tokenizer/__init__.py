@@ -1,6 +1,8 @@
 """The tokenizer: text -> token ids and back."""
 
+from prunedbpe.tokenizer.encode_options import Segmentation
+from prunedbpe.tokenizer.special_tokens import SpecialSet
 from prunedbpe.tokenizer.tiktoken_names import TiktokenEncoding
-from prunedbpe.tokenizer.tokenizer import AllowedSpecial, Segmentation, TokenIds, Tokenizer
+from prunedbpe.tokenizer.tokenizer import TokenIds, Tokenizer
 
-__all__ = ["AllowedSpecial", "Segmentation", "TiktokenEncoding", "TokenIds", "Tokenizer"]
+__all__ = ["Segmentation", "SpecialSet", "TiktokenEncoding", "TokenIds", "Tokenizer"]

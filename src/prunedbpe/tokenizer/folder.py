@@ -1,6 +1,6 @@
 """A tokenizer as a folder: the paper's two vocabulary files, and settings in ``prunedbpe.json``.
 
-The JSON says how text was cut, by which Unicode version, what the special tokens are and where the
+The JSON holds how text is cut and by which Unicode version, the special tokens, and where the
 vocabulary comes from. It is versioned; a later version of the library reads older files.
 """
 
@@ -21,6 +21,26 @@ IMPORTED_FORMAT = "prunedbpe imported tokenizer"
 FORMAT_VERSION = 1
 
 
+def read_settings(folder: Path) -> Settings:
+    """Read the settings of a tokenizer, trained or imported.
+
+    Raises:
+        FormatError: The folder is not that of a tokenizer, or of a newer version.
+    """
+    if not folder.is_dir():
+        raise FormatError(f"{folder}: no such folder", hint="use the folder of a tokenizer")
+    path = folder / SETTINGS_FILE
+    settings = read_json(path)
+    if not isinstance(settings, dict) or settings.get("format") not in (FORMAT, IMPORTED_FORMAT):
+        raise FormatError(f"{path}: not the settings of a tokenizer")
+    if settings.get("version") != FORMAT_VERSION:
+        raise FormatError(
+            f"{path}: version {settings.get('version')!r} is unknown",
+            hint="install the version of prunedbpe that wrote it",
+        )
+    return settings
+
+
 def write_tokenizer(
     folder: Path, vocabulary: Vocabulary, pretokenizer: Pretokenizer, training: Settings
 ) -> None:
@@ -37,23 +57,17 @@ def write_tokenizer(
     write_together(folder, {**paper_files(vocabulary), SETTINGS_FILE: json_bytes(settings)})
 
 
-def read_tokenizer(folder: Path) -> tuple[Vocabulary, Pretokenizer, Settings]:
+def read_tokenizer(folder: Path, settings: Settings) -> tuple[Vocabulary, Pretokenizer, Settings]:
     """Read a tokenizer and check that its files agree.
 
+    Args:
+        folder: The folder.
+        settings: What :func:`read_settings` found there.
+
     Raises:
-        FormatError: A file is missing, damaged, of a newer version, or contradicts another.
+        FormatError: A file is missing or damaged, or contradicts another.
     """
-    if not folder.is_dir():
-        raise FormatError(f"{folder}: no such folder", hint="give the folder of a tokenizer")
     path = folder / SETTINGS_FILE
-    settings = read_json(path)
-    if not isinstance(settings, dict) or settings.get("format") != FORMAT:
-        raise FormatError(f"{path}: not the settings of a tokenizer")
-    if settings.get("version") != FORMAT_VERSION:
-        raise FormatError(
-            f"{path}: version {settings.get('version')!r} is not known here",
-            hint="install the version of prunedbpe that wrote it",
-        )
     pretokenizer_settings = settings.get("pretokenizer")
     if not isinstance(pretokenizer_settings, dict):
         raise FormatError(f"{path}: 'pretokenizer' is missing")

@@ -1,31 +1,35 @@
-"""A tokenizer made elsewhere: our encoder, the original's ids.
+"""A tokenizer imported from another library: the native encoder, the original's token ids.
 
-An imported tokenizer is Standard BPE whose ids, order of special tokens and way of cutting are
-those of its original. It is a :class:`~prunedbpe.tokenizer.Tokenizer` in all it does: audit it,
-retarget it, put it behind transformers. ``encode`` gives the original library's ids; where that
-library finds added tokens in text by itself, ``allowed_special="all"`` does the same.
+An imported tokenizer is Standard BPE whose ids, special tokens and way of cutting are those of its
+original. It is a :class:`~prunedbpe.tokenizer.Tokenizer` in every respect: audit it, retarget it,
+use it in transformers. ``encode`` returns the original library's ids. Some libraries always find
+added tokens in text; ``allowed_special="all"`` does the same.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from prunedbpe._support.atomic_files import json_bytes, read_json, write_together
+from prunedbpe._support.atomic_files import json_bytes, write_together
 from prunedbpe.errors import FormatError, PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
-from prunedbpe.tokenizer.folder import IMPORTED_FORMAT, SETTINGS_FILE
-from prunedbpe.tokenizer.tokenizer import Segmentation, TokenIds, Tokenizer
+from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodeOptions, EncodePlan
+from prunedbpe.tokenizer.folder import (
+    FORMAT_VERSION,
+    IMPORTED_FORMAT,
+    SETTINGS_FILE,
+    read_settings,
+)
+from prunedbpe.tokenizer.tokenizer import TokenIds, Tokenizer
 from prunedbpe.types import ByteArray, Int64Array, Settings, UInt32Array
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
-
-FORMAT_VERSION = 1
 
 
 class ImportedTokenizer(Tokenizer):
@@ -34,8 +38,8 @@ class ImportedTokenizer(Tokenizer):
     Args:
         vocabulary: Merges, and the original's ids.
         cut: How the original cuts text.
-        whole_chunks: The original looks a chunk up before merging it, so that a token no merge
-            makes is emitted where a chunk is just that token.
+        whole_chunks: The original looks up a chunk before merging it, so a chunk that equals a
+            token is that token even if no merge makes it.
         origin: Where it comes from, saved with it.
     """
 
@@ -52,7 +56,7 @@ class ImportedTokenizer(Tokenizer):
         self.foreign = vocabulary
         self.whole_chunks = whole_chunks
         self._whole = dict(vocabulary.unmergeable) if whole_chunks else {}
-        self._is_direct = False
+        self._is_native = False  # each text is checked first, see _cuts_natively
 
     def __reduce__(self) -> tuple[Any, Any]:
         state = (self.foreign, self.cut, self.whole_chunks, self.training["imported"])
@@ -60,69 +64,67 @@ class ImportedTokenizer(Tokenizer):
 
     # Encoding
 
-    def _encode_ordinary(
-        self, text: str, dropout: float, seed: int, segmentation: Segmentation
-    ) -> UInt32Array:
-        if segmentation != "rank":
+    def _plan(self, options: EncodeOptions) -> EncodePlan:
+        if options.get("segmentation", "rank") != "rank":
             raise SettingsError(
                 "an imported tokenizer encodes as the original does, by rank",
                 hint="leave out segmentation",
             )
-        if not self._whole and self.cut.is_plain(text):
-            return super()._encode_ordinary(text, dropout, seed, segmentation)
-        text = self.cut.normalized(text)
+        return super()._plan(options)
+
+    def _cuts_natively(self, text: str) -> bool:
+        """Whether the scanner cuts this text as the original library does."""
+        is_native = self.pretokenizer.is_native and not self._whole
+        return is_native and self.cut.is_plain(text)
+
+    def _normalize(self, text: str) -> str:
+        return self.cut.normalized(text)
+
+    def _encode_ordinary(self, text: str, plan: EncodePlan, seed: int) -> UInt32Array:
+        if self._cuts_natively(text):
+            return super()._encode_ordinary(text, plan, seed)
+        text = self._normalize(text)
         data = np.frombuffer(text.encode(), np.uint8)
         ends = self.cut.chunk_ends(text)
-        seed &= 0xFFFFFFFFFFFFFFFF
+        whole = list(self._whole_chunks_in(data, ends)) if plan.dropout == 0.0 else []
+        if not whole:
+            return self._encoder.encode_chunks(data, ends, plan.dropout, seed & SEED_MASK)
         parts = []
         done = 0  # chunks encoded so far
-        for place, token_id in self._whole_chunks_in(data, ends) if dropout == 0.0 else ():
-            parts.append(self._encode_chunks(data, ends[done:place], ends[done - 1] if done else 0))
+        for chunk, token_id in whole:
+            parts.append(self._encode_chunks(data, ends, done, chunk))
             parts.append(np.array([token_id], np.uint32))
-            done = place + 1
-        begin = ends[done - 1] if done else 0
-        if not done:
-            ids: UInt32Array = self._encoder.encode_chunks(data, ends, dropout, seed)
-            return ids
-        parts.append(self._encode_chunks(data, ends[done:], begin))
+            done = chunk + 1
+        parts.append(self._encode_chunks(data, ends, done, len(ends)))
         return np.concatenate(parts)
 
-    def _encode_chunks(self, data: ByteArray, ends: Int64Array, begin: int) -> UInt32Array:
-        if not len(ends):
-            return np.zeros(0, np.uint32)
-        ids: UInt32Array = self._encoder.encode_chunks(
-            np.ascontiguousarray(data[begin : ends[-1]]), ends - begin, 0.0, 0
-        )
-        return ids
+    def _encode_chunks(
+        self, data: ByteArray, ends: Int64Array, first: int, last: int
+    ) -> UInt32Array:
+        """Encode the chunks from ``first`` up to ``last``, of which there may be none."""
+        begin = int(ends[first - 1]) if first else 0
+        end = int(ends[last - 1]) if last else 0
+        part = np.ascontiguousarray(data[begin:end])
+        return self._encoder.encode_chunks(part, ends[first:last] - begin, 0.0, 0)
 
-    def _whole_chunks_in(
-        self,
-        data: ByteArray,
-        ends: Int64Array,
-    ) -> Iterable[tuple[int, int]]:
-        """Places of chunks that are tokens no merge makes, and the ids of these."""
+    def _whole_chunks_in(self, data: ByteArray, ends: Int64Array) -> Iterator[tuple[int, int]]:
+        """Chunks that are tokens no merge makes: their index and token id."""
         if not self._whole or not len(ends):
             return
         lengths = np.diff(ends, prepend=0)
         spelled = data.tobytes()
-        for place in np.flatnonzero(np.isin(lengths, self._whole_lengths)).tolist():
-            end = int(ends[place])
-            token_id = self._whole.get(spelled[end - int(lengths[place]) : end])
+        for chunk in np.flatnonzero(np.isin(lengths, self._whole_lengths)).tolist():
+            end = int(ends[chunk])
+            token_id = self._whole.get(spelled[end - int(lengths[chunk]) : end])
             if token_id is not None:
-                yield place, token_id
+                yield chunk, token_id
 
     @cached_property
     def _whole_lengths(self) -> Int64Array:
         return np.array(sorted({len(string) for string in self._whole}), np.int64)
 
-    def _takes_whole(self, texts: list[str]) -> bool:
-        """Only where our scanner cuts as the original does."""
-        return (
-            super()._takes_whole(texts) and not self._whole and all(map(self.cut.is_plain, texts))
-        )
-
     def decode_bytes(self, ids: TokenIds) -> bytes:
-        """As :meth:`Tokenizer.decode_bytes`; ids that no token has are errors too."""
+        """As :meth:`Tokenizer.decode_bytes`; unassigned ids are errors too."""
         if len(self._holes) and len(ids):
             bad = np.intersect1d(np.asarray(ids, np.int64), self._holes)
             if len(bad):
@@ -130,7 +132,7 @@ class ImportedTokenizer(Tokenizer):
         return super().decode_bytes(ids)
 
     def decode(self, ids: TokenIds, *, errors: str = "replace") -> str:
-        """The text that ids spell; as :meth:`Tokenizer.decode`, ids nobody has are refused."""
+        """As :meth:`Tokenizer.decode`; unassigned ids are errors too."""
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     @cached_property
@@ -141,7 +143,7 @@ class ImportedTokenizer(Tokenizer):
     # Files
 
     def save(self, folder: str | Path) -> None:
-        """Write the merges as a vocabulary of ours, and the original's ids in the settings."""
+        """Write the merges as vocabulary files, and the original's ids in the settings."""
         foreign = self.foreign
         settings = {
             "format": IMPORTED_FORMAT,
@@ -167,14 +169,9 @@ class ImportedTokenizer(Tokenizer):
             FormatError: A file is missing or wrong.
         """
         path = Path(folder) / SETTINGS_FILE
-        settings = read_json(path)
-        if not isinstance(settings, dict) or settings.get("format") != IMPORTED_FORMAT:
+        settings = read_settings(Path(folder))
+        if settings["format"] != IMPORTED_FORMAT:
             raise FormatError(f"{path}: not the settings of an imported tokenizer")
-        if settings.get("version") != FORMAT_VERSION:
-            raise FormatError(
-                f"{path}: version {settings.get('version')!r} is not known here",
-                hint="install the version of prunedbpe that wrote it",
-            )
         own = read_paper_files(Path(folder))
         try:
             vocabulary = ForeignVocabulary(

@@ -1,10 +1,9 @@
 """Vocabulary-only segmentation: the fewest visible tokens for every chunk, exact.
 
 In: a vocabulary, and text or chunk counts. Out: token ids, or lengths. Merge ranks play no part;
-any visible string may stand anywhere in a chunk. Of several equally short answers the one with the
-longest first token is taken, then the longest second one, and so on. A new chunk costs O(its length
-times the longest token) and memory of its length, one seen before is looked up, as in encoding by
-rank; the plain Python is :func:`prunedbpe.reference.shortest`.
+any visible string may stand anywhere in a chunk. Ties go to the longest first token, then the
+longest second one, and so on. A new chunk costs O(its length times the longest token); a chunk seen
+before is looked up, as in encoding by rank. Plain Python: :func:`prunedbpe.reference.shortest`.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Sequence, Sized
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.threads import thread_count
 from prunedbpe.counts import ChunkCounts
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 from prunedbpe.types import Int64Array, UInt32Array
@@ -27,8 +27,11 @@ class ShortestSegmenter:
         strings: The visible strings, by token id; all 256 bytes are among them.
         pretokenizer: What cuts text into chunks.
 
+    Attributes:
+        native: The native segmenter.
+
     >>> segmenter = ShortestSegmenter([bytes([b]) for b in range(256)] + [b"ab", b"abc", b"cde"])
-    >>> segmenter.encode("abcde").tolist()  # "ab" and "cde", where merging by rank may find "abc"
+    >>> segmenter.encode("abcde").tolist()  # "ab" and "cde"; merging by rank may find "abc"
     [256, 258]
     """
 
@@ -36,7 +39,8 @@ class ShortestSegmenter:
         self, strings: Sequence[bytes], pretokenizer: str | Pretokenizer = "paper"
     ) -> None:
         self.pretokenizer = find_pretokenizer(pretokenizer)
-        self._native = _core.ShortestEncoder(
+        self._is_native = self.pretokenizer.is_native and not self.pretokenizer.normalization
+        self.native = _core.ShortestEncoder(
             np.frombuffer(b"".join(strings), np.uint8),
             _offsets(strings),
             np.arange(len(strings), dtype=np.uint32),
@@ -52,35 +56,27 @@ class ShortestSegmenter:
 
     def encode(self, text: str) -> UInt32Array:
         """Token ids of a text; no part of it stands for a special token."""
-        ids: UInt32Array
-        if self.pretokenizer.is_native:
-            ids = self._native.encode(text)
-        else:
-            data = np.frombuffer(text.encode(), np.uint8)
-            ids = self._native.encode_chunks(data, self.pretokenizer.chunk_ends(data))
-        return ids
+        if self._is_native:
+            return self.native.encode(text)
+        data = np.frombuffer(self.pretokenizer.normalize(text).encode(), np.uint8)
+        return self.native.encode_chunks(data, self.pretokenizer.chunk_ends(data))
 
     def encode_batch(
         self, texts: Sequence[str], *, threads: int | None = None
     ) -> tuple[UInt32Array, Int64Array]:
         """As :meth:`encode` of each text, on many threads: flat ids, and where each text begins."""
-        if not self.pretokenizer.is_native:
-            lists = [self.encode(text) for text in texts]
-            offsets = _offsets(lists)
-            return np.concatenate([np.zeros(0, np.uint32), *lists]), offsets
-        ids, offsets = self._native.encode_batch(list(texts), threads or 0)
-        return ids, offsets
+        if self._is_native:
+            return self.native.encode_batch(list(texts), thread_count(threads))
+        lists = [self.encode(text) for text in texts]
+        return np.concatenate([np.zeros(0, np.uint32), *lists]), _offsets(lists)
 
     def chunk_lengths(self, counts: ChunkCounts, *, threads: int | None = None) -> UInt32Array:
         """The fewest tokens of every unique chunk."""
-        lengths: UInt32Array = self._native.chunk_lengths(counts.data, counts.offsets, threads or 0)
-        return lengths
+        return self.native.chunk_lengths(counts.data, counts.offsets, thread_count(threads))
 
     def total_length(self, counts: ChunkCounts, *, threads: int | None = None) -> int:
         """The fewest tokens of a whole corpus."""
-        return int(
-            self._native.total_length(counts.data, counts.offsets, counts.counts, threads or 0)
-        )
+        return self.native.total_length(*counts.columns[:3], thread_count(threads))
 
 
 def shortest_lengths(
@@ -101,7 +97,5 @@ def shortest_lengths(
 
 
 def _offsets(parts: Sequence[Sized]) -> Int64Array:
-    """Where each part begins when they stand one after the other, and where the last one ends."""
-    offsets = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=offsets[1:])
-    return offsets
+    """Where each part begins when all are concatenated, and where the last one ends."""
+    return np.cumsum([0, *map(len, parts)], dtype=np.int64)

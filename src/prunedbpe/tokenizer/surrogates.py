@@ -1,11 +1,11 @@
-"""Texts with surrogates, which have no UTF-8: joined, replaced, or refused by name."""
+"""Surrogates, which UTF-8 cannot express: pairs are joined, lone ones replaced or refused."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from prunedbpe.errors import PrunedBPEError, SettingsError
+from prunedbpe.errors import PrunedBPEError
 
 Surrogates = Literal["strict", "replace"]
 Encoded = TypeVar("Encoded")
@@ -14,7 +14,7 @@ Encoded = TypeVar("Encoded")
 def with_repair(
     encode: Callable[[list[str]], Encoded], texts: list[str], surrogates: Surrogates
 ) -> Encoded:
-    """Encode a batch; the texts are looked at only if one of them has no UTF-8."""
+    """Encode texts; look for surrogates only if one of them has no UTF-8."""
     try:
         return encode(texts)
     except UnicodeEncodeError:
@@ -22,11 +22,13 @@ def with_repair(
 
 
 def repair(text: str, surrogates: Surrogates) -> str:
-    """Join surrogates that make a pair; replace lone ones, or refuse them."""
+    r"""Join surrogate pairs; replace lone surrogates by U+FFFD, or refuse them.
+
+    >>> repair("a\ud800b", "replace")
+    'a�b'
+    """
     if surrogates == "replace":
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if surrogates != "strict":
-        raise SettingsError(f"surrogates={surrogates!r}", hint="give 'strict' or 'replace'")
     try:
         text.encode()
     except UnicodeEncodeError as error:

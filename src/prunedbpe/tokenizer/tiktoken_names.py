@@ -8,69 +8,39 @@ an error unless it is allowed or ``disallowed_special`` says otherwise.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from prunedbpe.errors import PrunedBPEError, SettingsError, SpecialTextError
+from prunedbpe.errors import PrunedBPEError, SettingsError
+from prunedbpe.tokenizer.encode_options import EncodeOptions
+from prunedbpe.tokenizer.special_tokens import SpecialSet
 from prunedbpe.types import TokenId, UInt32Array
 
 if TYPE_CHECKING:
-    from prunedbpe.tokenizer import Tokenizer
-
-SpecialSet = Literal["all"] | Collection[str]
+    from typing_extensions import Unpack
 
 END_OF_TEXT_TOKENS = ("<|endoftext|>", "<|end_of_text|>", "<_EOS_>", "</s>", "<eos>")
-"""Names under which tokenizers keep the token that ends a text, the likeliest first."""
-
-
-@lru_cache(maxsize=64)
-def special_pattern(specials: tuple[str, ...]) -> re.Pattern[str]:
-    """Finds any of the texts, the longest first where one begins another."""
-    longest_first = sorted(specials, key=len, reverse=True)
-    return re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
-
-
-def refuse_special_text(
-    text: str, known: Collection[str], allowed: SpecialSet, disallowed: SpecialSet
-) -> None:
-    """Refuse a text that spells a disallowed special token.
-
-    Args:
-        text: The text.
-        known: All special tokens.
-        allowed: Those that may stand for themselves; never refused.
-        disallowed: Those to refuse; ``"all"`` means all that are not allowed.
-
-    Raises:
-        SpecialTextError: The text holds one of them.
-
-    >>> refuse_special_text("a<_EOS_>", ["<_EOS_>"], "all", "all")
-    >>> refuse_special_text("a<_EOS_>", ["<_EOS_>"], (), ())
-    """
-    if disallowed == "all":
-        allowed = known if allowed == "all" else allowed
-        disallowed = [name for name in known if name not in allowed]
-    elif isinstance(disallowed, str):
-        disallowed = [disallowed]
-    found = special_pattern(tuple(sorted(disallowed))).search(text) if disallowed else None
-    if found:
-        name = found.group()
-        raise SpecialTextError(
-            f"the text spells the special token {name!r} at character {found.start()}",
-            hint=f"pass allowed_special={{{name!r}}} to encode it as that token, or "
-            "disallowed_special=() to encode it as ordinary text",
-        )
+"""Usual names of the token that ends a text, the likeliest first."""
 
 
 class TiktokenMethods(ABC):
     """What tiktoken's ``Encoding`` offers beyond the tokenizer's own methods."""
 
     @abstractmethod
-    def encode(self, text: str) -> list[int]:
+    def encode(self, text: str, **options: Unpack[EncodeOptions]) -> list[int]:
         """Encode a text as visible token ids."""
+
+    @abstractmethod
+    def encode_to_numpy(self, text: str, **options: Unpack[EncodeOptions]) -> UInt32Array:
+        """Encode a text as an array of visible token ids."""
+
+    @abstractmethod
+    def encode_batch(
+        self, texts: Iterable[str], *, threads: int | None = None, **options: Unpack[EncodeOptions]
+    ) -> list[list[int]]:
+        """Encode many texts."""
 
     @abstractmethod
     def decode_bytes(self, ids: Sequence[int] | UInt32Array) -> bytes:
@@ -92,9 +62,6 @@ class TiktokenMethods(ABC):
 
     def as_tiktoken(self, name: str = "prunedbpe") -> TiktokenEncoding:
         """This tokenizer with tiktoken's exact signatures and defaults."""
-        from prunedbpe.tokenizer import Tokenizer
-
-        assert isinstance(self, Tokenizer)
         return TiktokenEncoding(self, name)
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -216,7 +183,7 @@ class TiktokenEncoding:
 to encode it as ordinary text
     """
 
-    def __init__(self, tokenizer: Tokenizer, name: str = "prunedbpe") -> None:
+    def __init__(self, tokenizer: TiktokenMethods, name: str = "prunedbpe") -> None:
         self.tokenizer = tokenizer
         self.name = name
 
@@ -244,8 +211,12 @@ to encode it as ordinary text
         Raises:
             SpecialTextError: The text spells a disallowed one; it is a ``ValueError``.
         """
-        self._refuse([text], allowed_special, disallowed_special)
-        return self.tokenizer.encode(text, allowed_special=allowed_special, surrogates="replace")
+        return self.tokenizer.encode(
+            text,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            surrogates="replace",
+        )
 
     def encode_to_numpy(
         self,
@@ -255,9 +226,11 @@ to encode it as ordinary text
         disallowed_special: SpecialSet = "all",
     ) -> UInt32Array:
         """As :meth:`encode`, the ids as a ``uint32`` array."""
-        self._refuse([text], allowed_special, disallowed_special)
         return self.tokenizer.encode_to_numpy(
-            text, allowed_special=allowed_special, surrogates="replace"
+            text,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            surrogates="replace",
         )
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
@@ -273,9 +246,12 @@ to encode it as ordinary text
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
         """As :meth:`encode` of each text."""
-        self._refuse(text, allowed_special, disallowed_special)
         return self.tokenizer.encode_batch(
-            text, allowed_special=allowed_special, surrogates="replace", threads=num_threads
+            text,
+            threads=num_threads,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            surrogates="replace",
         )
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
@@ -344,8 +320,3 @@ to encode it as ordinary text
     def max_token_value(self) -> int:
         """The highest token id."""
         return self.tokenizer.max_token_value
-
-    def _refuse(self, texts: Iterable[str], allowed: SpecialSet, disallowed: SpecialSet) -> None:
-        known = self.tokenizer.special_tokens
-        for text in texts:
-            refuse_special_text(text, known, allowed, disallowed)

@@ -6,41 +6,44 @@ tokens into visible ones. Text that looks like a special token is ordinary text 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from prunedbpe import _core
-from prunedbpe._support.atomic_files import read_json
 from prunedbpe._support.threads import thread_count
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
+from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodeOptions, EncodePlan
 from prunedbpe.tokenizer.folder import (
     IMPORTED_FORMAT,
-    SETTINGS_FILE,
+    read_settings,
     read_tokenizer,
     write_tokenizer,
 )
+from prunedbpe.tokenizer.shortest import ShortestSegmenter
+from prunedbpe.tokenizer.special_tokens import check_allowed, refuse_special_text, special_pattern
 from prunedbpe.tokenizer.streaming import StreamingDecoder
-from prunedbpe.tokenizer.surrogates import Surrogates, repair, with_repair
-from prunedbpe.tokenizer.tiktoken_names import (
-    SpecialSet,
-    TiktokenMethods,
-    refuse_special_text,
-    special_pattern,
+from prunedbpe.tokenizer.surrogates import with_repair
+from prunedbpe.tokenizer.tiktoken_names import TiktokenMethods
+from prunedbpe.types import (
+    AnyArray,
+    ByteArray,
+    Int64Array,
+    Rank,
+    Settings,
+    TokenId,
+    UInt32Array,
 )
-from prunedbpe.types import AnyArray, Int64Array, Rank, Settings, TokenId, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from prunedbpe.tokenizer.shortest import ShortestSegmenter
+    from typing_extensions import Unpack
 
-Segmentation = Literal["rank", "shortest"]
-AllowedSpecial = Literal["all"] | Collection[str]
 TokenIds = Sequence[int] | UInt32Array
 
 
@@ -69,8 +72,8 @@ class Tokenizer(TiktokenMethods):
         self.vocabulary = vocabulary
         self.pretokenizer = find_pretokenizer(pretokenizer)
         self.training: Settings = dict(training or {})
-        # Plain calls hand their text to the native encoder at once.
-        self._is_direct = self.pretokenizer.is_native
+        # Whether the native encoder may cut any text by itself.
+        self._is_native = self.pretokenizer.is_native and not self.pretokenizer.normalization
 
     def __repr__(self) -> str:
         return (
@@ -94,232 +97,199 @@ class Tokenizer(TiktokenMethods):
         Raises:
             FormatError: A file is missing or wrong; the message names the file and the line.
         """
-        path = Path(folder, SETTINGS_FILE)
-        settings = read_json(path) if path.is_file() else None
-        if isinstance(settings, dict) and settings.get("format") == IMPORTED_FORMAT:
+        settings = read_settings(Path(folder))
+        if settings["format"] == IMPORTED_FORMAT:
             from prunedbpe.tokenizer.imported import ImportedTokenizer
 
             return ImportedTokenizer.load(folder)
-        tokenizer = cls(*read_tokenizer(Path(folder)))
-        # Who loads a tokenizer will encode: the first call shall not be slower than the others.
-        _ = tokenizer._encoder
+        tokenizer = cls(*read_tokenizer(Path(folder), settings))
+        _ = tokenizer._encoder  # build it now, so that the first call is as fast as the others
         return tokenizer
 
     # Encoding
 
-    def encode(
-        self,
-        text: str,
-        *,
-        allowed_special: AllowedSpecial = (),
-        disallowed_special: SpecialSet = (),
-        surrogates: Surrogates = "strict",
-        dropout: float = 0.0,
-        seed: int = 0,
-        segmentation: Segmentation = "rank",
-    ) -> list[int]:
+    def encode(self, text: str, **options: Unpack[EncodeOptions]) -> list[int]:
         """Encode a text as visible token ids.
 
         Args:
             text: Any text.
-            allowed_special: Special tokens whose text stands for them, ``"all"`` or by name; the
-                text of any other is encoded like ordinary text.
-            disallowed_special: Special tokens whose text is refused; ``"all"``: all not allowed.
-            surrogates: A lone surrogate has no UTF-8: an error, or replaced by U+FFFD.
-            dropout: BPE-dropout: at every step leave out each possible merge with this probability.
-            seed: Which of the segmentations dropout gives.
-            segmentation: ``"rank"`` merges by rank; ``"shortest"`` cuts every chunk into the fewest
-                visible tokens, of equals the one with the longest first token, then second, ...
+            **options: All optional:
+
+                - ``allowed_special``: special tokens whose text stands for them, ``"all"`` or by
+                  name; the text of any other is ordinary text.
+                - ``disallowed_special``: special tokens whose text is refused; ``"all"`` means
+                  all that are not allowed.
+                - ``surrogates``: a lone surrogate has no UTF-8: ``"strict"`` makes it an error,
+                  ``"replace"`` makes it U+FFFD.
+                - ``dropout``: BPE-dropout, the probability of leaving out each possible merge.
+                - ``seed``: which of the segmentations dropout gives.
+                - ``segmentation``: ``"rank"`` merges by rank; ``"shortest"`` cuts every chunk into
+                  the fewest visible tokens, ties go to the longest first token, then the second.
         """
-        ids: list[int]
-        is_plain = not (allowed_special or disallowed_special or dropout)
-        if is_plain and segmentation == "rank" and self._is_direct:
+        if not options and self._is_native:
             try:
-                ids = self._encoder.encode(text)
+                return self._encoder.encode(text)
             except UnicodeEncodeError:
-                ids = self._encoder.encode(repair(text, surrogates))
-            return ids
-        ids = self.encode_to_numpy(
-            text,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-            surrogates=surrogates,
-            dropout=dropout,
-            seed=seed,
-            segmentation=segmentation,
-        ).tolist()
+                pass  # the general way names the surrogate
+        ids: list[int] = self.encode_to_numpy(text, **options).tolist()
         return ids
 
-    def encode_to_numpy(
-        self,
-        text: str,
-        *,
-        allowed_special: AllowedSpecial = (),
-        disallowed_special: SpecialSet = (),
-        surrogates: Surrogates = "strict",
-        dropout: float = 0.0,
-        seed: int = 0,
-        segmentation: Segmentation = "rank",
-    ) -> UInt32Array:
+    def encode_to_numpy(self, text: str, **options: Unpack[EncodeOptions]) -> UInt32Array:
         """As :meth:`encode`, the ids as a ``uint32`` array."""
-        ids: UInt32Array
-        is_plain = not (allowed_special or disallowed_special or dropout)
-        if is_plain and segmentation == "rank" and self._is_direct:
-            try:
-                ids = self._encoder.encode_to_array(text, 0.0, 0)
-            except UnicodeEncodeError:
-                ids = self._encoder.encode_to_array(repair(text, surrogates), 0.0, 0)
-            return ids
-        if not 0.0 <= dropout <= 1.0:
-            raise SettingsError(f"dropout is {dropout}", hint="give a probability from 0 to 1")
-        if segmentation == "shortest" and dropout:
-            raise SettingsError("the shortest segmentation has no merges to drop")
-        if segmentation not in get_args(Segmentation):
-            raise SettingsError(f"segmentation={segmentation!r}", hint="give 'rank' or 'shortest'")
-        if disallowed_special:
-            refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
-        specials = self._allowed(allowed_special) if allowed_special else ()
-        if not specials:
-            try:
-                return self._encode_ordinary(text, dropout, seed, segmentation)
-            except UnicodeEncodeError:
-                text = repair(text, surrogates)
-                return self._encode_ordinary(text, dropout, seed, segmentation)
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            text = repair(text, surrogates)
-        parts = []
-        # The pattern captures, so special tokens stand at the odd places.
-        for place, part in enumerate(special_pattern(specials).split(text)):
-            if place % 2:
-                parts.append(np.array([self.vocabulary.special_ids[part]], np.uint32))
-            elif part:
-                parts.append(self._encode_ordinary(part, dropout, seed + place, segmentation))
-        return np.concatenate(parts) if parts else np.zeros(0, np.uint32)
-
-    def _encode_ordinary(
-        self, text: str, dropout: float, seed: int, segmentation: Segmentation
-    ) -> UInt32Array:
-        if segmentation == "shortest":
-            return self._shortest.encode(text)
-        seed &= 0xFFFFFFFFFFFFFFFF
-        if self.pretokenizer.is_native:
-            ids: UInt32Array = self._encoder.encode_to_array(text, dropout, seed)
-            return ids
-        data = np.frombuffer(text.encode(), np.uint8)
-        ids = self._encoder.encode_chunks(data, self.pretokenizer.chunk_ends(data), dropout, seed)
-        return ids
+        plan = self._plan(options)
+        self._refuse_special([text], plan)
+        return with_repair(lambda texts: self._encode(texts[0], plan, 0), [text], plan.surrogates)
 
     def encode_batch(
-        self,
-        texts: Iterable[str],
-        *,
-        allowed_special: AllowedSpecial = (),
-        disallowed_special: SpecialSet = (),
-        surrogates: Surrogates = "strict",
-        dropout: float = 0.0,
-        seed: int = 0,
-        segmentation: Segmentation = "rank",
-        threads: int | None = None,
+        self, texts: Iterable[str], *, threads: int | None = None, **options: Unpack[EncodeOptions]
     ) -> list[list[int]]:
         """Encode many texts on many threads; as :meth:`encode` of each, with ``seed + i``."""
-        texts = list(texts)
-        for text in texts if disallowed_special else ():
-            refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
-        one_by_one = allowed_special or segmentation != "rank" or not 0.0 <= dropout <= 1.0
-        if not one_by_one and self._takes_whole(texts):
-            settings = dropout, seed & 0xFFFFFFFFFFFFFFFF, thread_count(threads)
-            lists: list[list[int]] = with_repair(
-                lambda them: self._encoder.encode_batch_to_lists(them, *settings), texts, surrogates
+        texts, plan = list(texts), self._plan(options)
+        if plan.segmentation == "rank" and self._takes_batch(texts, plan):
+            self._refuse_special(texts, plan)
+            native = plan.dropout, plan.seed & SEED_MASK, thread_count(threads)
+            return with_repair(
+                lambda texts: self._encoder.encode_batch_to_lists(texts, *native),
+                texts,
+                plan.surrogates,
             )
-            return lists
-        ids, offsets = self.encode_batch_to_numpy(
-            texts,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-            surrogates=surrogates,
-            dropout=dropout,
-            seed=seed,
-            segmentation=segmentation,
-            threads=threads,
-        )
-        flat = ids.tolist()
-        bounds = offsets.tolist()
-        return [flat[begin:end] for begin, end in pairwise(bounds)]
+        ids, offsets = self.encode_batch_to_numpy(texts, threads=threads, **options)
+        flat: list[int] = ids.tolist()
+        return [flat[begin:end] for begin, end in pairwise(offsets.tolist())]
 
     def encode_batch_to_numpy(
-        self,
-        texts: Iterable[str],
-        *,
-        allowed_special: AllowedSpecial = (),
-        disallowed_special: SpecialSet = (),
-        surrogates: Surrogates = "strict",
-        dropout: float = 0.0,
-        seed: int = 0,
-        segmentation: Segmentation = "rank",
-        threads: int | None = None,
+        self, texts: Iterable[str], *, threads: int | None = None, **options: Unpack[EncodeOptions]
     ) -> tuple[UInt32Array, Int64Array]:
         """As :meth:`encode_batch`, flat: text ``i`` has ``ids[offsets[i]:offsets[i + 1]]``."""
-        texts = list(texts)
-        workers = thread_count(threads)
-        for text in texts if disallowed_special else ():
-            refuse_special_text(text, self.special_tokens, allowed_special, disallowed_special)
-        one_by_one = allowed_special or segmentation != "rank" or not 0.0 <= dropout <= 1.0
-        if not one_by_one and self._takes_whole(texts):
-            settings = dropout, seed & 0xFFFFFFFFFFFFFFFF, workers
+        texts, plan, workers = list(texts), self._plan(options), thread_count(threads)
+        self._refuse_special(texts, plan)
+        if self._takes_batch(texts, plan):
+            if plan.segmentation == "shortest":
+                return with_repair(
+                    lambda texts: self._shortest.encode_batch(texts, threads=workers),
+                    texts,
+                    plan.surrogates,
+                )
+            native = plan.dropout, plan.seed & SEED_MASK, workers
             return with_repair(
-                lambda them: self._encoder.encode_batch(them, *settings), texts, surrogates
-            )
-        if segmentation == "shortest" and self._is_direct and not (allowed_special or dropout):
-            return with_repair(
-                lambda them: self._shortest.encode_batch(them, threads=workers), texts, surrogates
+                lambda texts: self._encoder.encode_batch(texts, *native), texts, plan.surrogates
             )
         lists = [
-            self.encode_to_numpy(
-                text,
-                allowed_special=allowed_special,
-                surrogates=surrogates,
-                dropout=dropout,
-                seed=seed + i,
-                segmentation=segmentation,
-            )
+            with_repair(lambda one: self._encode(one[0], plan, i), [text], plan.surrogates)  # noqa: B023
             for i, text in enumerate(texts)
         ]
-        offsets = np.zeros(len(lists) + 1, np.int64)
-        np.cumsum([len(ids) for ids in lists], out=offsets[1:])
+        offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
         return np.concatenate([np.zeros(0, np.uint32), *lists]), offsets
 
-    def _takes_whole(self, texts: list[str]) -> bool:
-        """Whether the native encoder may cut these texts by itself."""
-        return self.pretokenizer.is_native
+    def encode_documents(
+        self,
+        data: ByteArray,
+        spans: Int64Array,
+        *,
+        threads: int | None = None,
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[UInt32Array, Int64Array]:
+        """Encode documents that lie in memory as UTF-8, as a corpus reads them.
 
-    def count_tokens(self, text: str, *, allowed_special: AllowedSpecial = ()) -> int:
+        Args:
+            data: The bytes.
+            spans: One row ``begin, end`` into ``data`` for each document; each is valid UTF-8.
+            threads: One per core by default.
+            **options: As for :meth:`encode`.
+
+        Returns:
+            Flat ids and offsets, as :meth:`encode_batch_to_numpy`.
+        """
+        plan = self._plan(options)
+        if plan.is_ordinary and self._is_native:
+            by_rank = plan.segmentation == "rank"
+            encoder = self._encoder if by_rank else self._shortest.native
+            return encoder.encode_documents(data, spans, thread_count(threads))
+        text = data.tobytes()
+        texts = [text[begin:end].decode() for begin, end in spans.tolist()]
+        return self.encode_batch_to_numpy(texts, threads=threads, **options)
+
+    def count_tokens(self, text: str, **options: Unpack[EncodeOptions]) -> int:
         """How many tokens a text encodes to."""
-        return len(self.encode_to_numpy(text, allowed_special=allowed_special))
+        return len(self.encode_to_numpy(text, **options))
 
     def encode_with_offsets(
         self, text: str, *, unit: Literal["characters", "bytes"] = "characters"
     ) -> tuple[list[int], list[tuple[int, int]]]:
-        """Encode a text and say which part of it each token covers.
+        """Encode a text and return which part of it each token covers.
 
-        A token may begin or end inside a character; it then covers all of that character, so the
+        A token may begin or end inside a character. It then covers all of that character, so the
         spans of two neighbours may overlap. Spans in bytes of the UTF-8 text never do.
+
+        Raises:
+            SettingsError: The tokenizer normalizes this text, so its tokens have no place in it.
 
         >>> import prunedbpe
         >>> tok = prunedbpe.train(["ab ab"], vocab_size=261, threshold=0)
         >>> tok.encode_with_offsets("ab é")
         ([256, 32, 195, 169], [(0, 2), (2, 3), (3, 4), (3, 4)])
         """
+        if self._normalize(text) != text:
+            raise SettingsError(
+                "the tokenizer normalizes this text, so tokens have no offsets in it",
+                hint="normalize the text first: unicodedata.normalize('NFC', text)",
+            )
         ids = self.encode_to_numpy(text)
         ends = np.cumsum(self._byte_lengths[ids])
         begins = ends - self._byte_lengths[ids]
         if unit == "characters":
-            # Place of the character each byte belongs to: one less than the starts up to there.
+            # The character that each byte belongs to: one less than the character starts so far.
             data = np.frombuffer(text.encode(), np.uint8)
-            place = np.cumsum((data & 0xC0) != 0x80) - 1
-            begins, ends = place[begins], place[ends - 1] + 1
+            character = np.cumsum((data & 0xC0) != 0x80) - 1
+            begins, ends = character[begins], character[ends - 1] + 1
         return ids.tolist(), list(zip(begins.tolist(), ends.tolist(), strict=True))
+
+    def _plan(self, options: EncodeOptions) -> EncodePlan:
+        return EncodePlan(**options)
+
+    def _refuse_special(self, texts: list[str], plan: EncodePlan) -> None:
+        if plan.disallowed_special:
+            for text in texts:
+                refuse_special_text(
+                    text, self.special_tokens, plan.allowed_special, plan.disallowed_special
+                )
+
+    def _takes_batch(self, texts: list[str], plan: EncodePlan) -> bool:
+        """Whether the native encoder may take all these texts at once."""
+        return not plan.allowed_special and all(map(self._cuts_natively, texts))
+
+    def _cuts_natively(self, text: str) -> bool:
+        """Whether the native encoder may cut this text by itself."""
+        return self._is_native
+
+    def _encode(self, text: str, plan: EncodePlan, index: int) -> UInt32Array:
+        """Encode text ``index`` of a batch, special tokens included."""
+        specials: tuple[str, ...] = ()
+        if plan.allowed_special:
+            specials = check_allowed(plan.allowed_special, self.vocabulary.special_tokens)
+        if not specials:
+            return self._encode_ordinary(text, plan, plan.seed + index)
+        text.encode()  # a surrogate anywhere in the text is repaired before it is split
+        parts = []
+        # The pattern captures, so special tokens stand at the odd indices.
+        for i, part in enumerate(special_pattern(specials).split(text)):
+            if i % 2:
+                parts.append(np.array([self.vocabulary.special_ids[part]], np.uint32))
+            elif part:
+                parts.append(self._encode_ordinary(part, plan, plan.seed + index + i))
+        return np.concatenate([np.zeros(0, np.uint32), *parts])
+
+    def _encode_ordinary(self, text: str, plan: EncodePlan, seed: int) -> UInt32Array:
+        if plan.segmentation == "shortest":
+            return self._shortest.encode(text)
+        if self._cuts_natively(text):
+            return self._encoder.encode_to_array(text, plan.dropout, seed & SEED_MASK)
+        data = np.frombuffer(self._normalize(text).encode(), np.uint8)
+        ends = self.pretokenizer.chunk_ends(data)
+        return self._encoder.encode_chunks(data, ends, plan.dropout, seed & SEED_MASK)
+
+    def _normalize(self, text: str) -> str:
+        return self.pretokenizer.normalize(text)
 
     # Decoding
 
@@ -327,17 +297,14 @@ class Tokenizer(TiktokenMethods):
         """The bytes that token ids spell.
 
         Raises:
-            PrunedBPEError: An id is not in the vocabulary; internal tokens have none a model sees.
+            PrunedBPEError: An id is not in the vocabulary; internal tokens are not either.
         """
-        spelled: bytes
         try:
             if isinstance(ids, np.ndarray):
-                spelled = self._decoder.decode_array(_as_uint32(cast("AnyArray", ids)))
-            else:
-                spelled = self._decoder.decode(ids)
+                return self._decoder.decode_array(_as_uint32(ids))
+            return self._decoder.decode(ids)
         except (IndexError, TypeError) as error:
-            raise _no_ids(error) from None
-        return spelled
+            raise _not_ids(error) from None
 
     def decode(self, ids: TokenIds, *, errors: str = "replace") -> str:
         """The text that token ids spell.
@@ -349,20 +316,18 @@ class Tokenizer(TiktokenMethods):
         """
         try:
             if isinstance(ids, np.ndarray):
-                text = self._decoder.decode_array_text(_as_uint32(cast("AnyArray", ids)), errors)
-            else:
-                text = self._decoder.decode_text(ids, errors)
+                return self._decoder.decode_array_text(_as_uint32(ids), errors)
+            return self._decoder.decode_text(ids, errors)
         except (IndexError, TypeError) as error:
-            raise _no_ids(error) from None
-        return text
+            raise _not_ids(error) from None
 
     def decode_batch(self, batch: Iterable[TokenIds], *, errors: str = "replace") -> list[str]:
         """Decode many lists of ids."""
         return [self.decode(ids, errors=errors) for ids in batch]
 
     def streaming_decoder(self) -> StreamingDecoder:
-        """A decoder that takes ids as they come and never splits a character."""
-        return StreamingDecoder(self.vocabulary.bytes_by_id[: self.vocab_size])
+        """A decoder that takes ids one by one and never splits a character."""
+        return StreamingDecoder(self.vocab_bytes())
 
     # The vocabulary, token by token
 
@@ -415,7 +380,7 @@ class Tokenizer(TiktokenMethods):
             )
         return token_id
 
-    # Parts made when first needed: training and pruning save tokenizers that never encode.
+    # Built when first needed: training and pruning save tokenizers that never encode.
 
     @cached_property
     def _encoder(self) -> _core.Encoder:
@@ -426,15 +391,7 @@ class Tokenizer(TiktokenMethods):
         )
 
     @cached_property
-    def _byte_lengths(self) -> Int64Array:
-        return np.array([len(string) for string in self.vocab_bytes()], np.int64)
-
-    @cached_property
     def _shortest(self) -> ShortestSegmenter:
-        from prunedbpe.tokenizer.shortest import (
-            ShortestSegmenter,  # few need it, and it needs counting
-        )
-
         return ShortestSegmenter.of(self.vocabulary, self.pretokenizer)
 
     @cached_property
@@ -443,22 +400,13 @@ class Tokenizer(TiktokenMethods):
         offsets = np.cumsum([0, *map(len, strings)], dtype=np.int64)
         return _core.Decoder(np.frombuffer(b"".join(strings), np.uint8), offsets)
 
-    def _allowed(self, allowed_special: AllowedSpecial) -> tuple[str, ...]:
-        known = self.vocabulary.special_tokens
-        if allowed_special == "all":
-            return known
-        if isinstance(allowed_special, str):
-            allowed_special = [allowed_special]
-        for text in allowed_special:
-            if text not in known:
-                raise SettingsError(
-                    f"{text!r} is no special token", hint=f"there are {', '.join(known) or 'none'}"
-                )
-        return tuple(sorted(allowed_special))
+    @cached_property
+    def _byte_lengths(self) -> Int64Array:
+        return np.array([len(string) for string in self.vocab_bytes()], np.int64)
 
 
 def _as_uint32(ids: AnyArray) -> UInt32Array:
-    """The ids as native code takes them; a number that is no id must not become one."""
+    """Convert ids to what native code takes; a number out of range must not become an id."""
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
         raise SettingsError(
             f"token ids are a flat list of whole numbers, not {ids.ndim}-dimensional of type "
@@ -467,11 +415,11 @@ def _as_uint32(ids: AnyArray) -> UInt32Array:
     if ids.dtype != np.uint32:
         outside = np.flatnonzero((ids < 0) | (ids > 0xFFFFFFFF))
         if len(outside):
-            raise IndexError(f"token id {ids[outside[0]]} at place {outside[0]} cannot be one")
+            raise IndexError(f"{ids[outside[0]]} at index {outside[0]} is not a token id")
     return np.ascontiguousarray(ids, np.uint32)
 
 
-def _no_ids(error: IndexError | TypeError) -> PrunedBPEError:
+def _not_ids(error: IndexError | TypeError) -> PrunedBPEError:
     if isinstance(error, TypeError):
         return SettingsError(f"token ids are a flat list of whole numbers: {error}")
     return PrunedBPEError(

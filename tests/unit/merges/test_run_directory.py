@@ -9,8 +9,9 @@ import pytest
 from strategies import zipf_text
 
 import prunedbpe
-from prunedbpe import ChunkCounts, Corpus, Learner
+from prunedbpe import ChunkCounts, Corpus, Learner, Pretokenizer
 from prunedbpe.errors import FormatError, InsufficientCandidatesError, RunMismatchError
+from prunedbpe.merges import learner as learner_module
 from prunedbpe.merges.run_directory import Checkpointer, RunDirectory
 
 # `prunedbpe.training` is the function; the module of that name hides behind it.
@@ -36,10 +37,10 @@ def run_dir(tmp_path, corpus):
 
 @pytest.fixture
 def learners(monkeypatch):
-    """How many learners are made, and how often the corpus is counted."""
+    """How many native learners are built, and how often the corpus is counted."""
     made = {"learners": 0, "counts": 0}
 
-    class Counted(Learner):
+    class Counted(learner_module._Work):
         def __init__(self, *args, **options):
             made["learners"] += 1
             super().__init__(*args, **options)
@@ -48,7 +49,7 @@ def learners(monkeypatch):
         made["counts"] += 1
         return prunedbpe.count(*args, **options)
 
-    monkeypatch.setattr(train_module, "Learner", Counted)
+    monkeypatch.setattr(learner_module, "_Work", Counted)
     monkeypatch.setattr(train_module, "count", count)
     return made
 
@@ -117,8 +118,11 @@ class TestAnotherRun:
             prunedbpe.train(corpus, SIZE, pretokenizer="gpt2", run_dir=run_dir)
 
     def test_other_ways_to_read(self, run_dir, corpus):
-        with pytest.raises(RunMismatchError, match="normalize is False there and True here"):
-            prunedbpe.train(Corpus(corpus, normalize=True), SIZE, run_dir=run_dir)
+        with pytest.raises(RunMismatchError, match="text_field is 'text' there and 'body' here"):
+            prunedbpe.train(Corpus(corpus, text_field="body"), SIZE, run_dir=run_dir)
+        with pytest.raises(RunMismatchError, match="'normalization': 'NFC'"):
+            cut = Pretokenizer("paper", normalization="NFC")
+            prunedbpe.train(corpus, SIZE, pretokenizer=cut, run_dir=run_dir)
 
     def test_nothing_is_touched(self, run_dir, corpus):
         before = {path.name: path.read_bytes() for path in run_dir.iterdir()}
@@ -181,7 +185,7 @@ class TestDamage:
         (run_dir / "run.json").unlink()
         other = tmp_path / "other.txt"
         other.write_text("something else entirely\n" * 5, encoding="utf-8")
-        with pytest.raises(RunMismatchError, match=r"counts\.parquet is there without run\.json"):
+        with pytest.raises(RunMismatchError, match=r"counts\.parquet exists without run\.json"):
             prunedbpe.train(other, 262, threshold=0, run_dir=run_dir)
 
     def test_killed_while_clearing(self, run_dir, corpus, monkeypatch):

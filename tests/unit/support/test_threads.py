@@ -28,9 +28,8 @@ def test_with_more_it_is_done_by_another_and_waited_for(threads: int) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_error_is_raised_to_whoever_asks(threads: int) -> None:
-    result = in_background(lambda: [][0], threads)
     with pytest.raises(IndexError):
-        result()
+        in_background(lambda: [][0], threads)()
 
 
 def count_aloud(made: list[int]) -> Iterator[int]:

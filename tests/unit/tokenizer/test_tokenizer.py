@@ -79,9 +79,9 @@ class TestSpecialTokens:
         ]  # fmt: skip
 
     def test_unknown_name(self, tokenizer):
-        with pytest.raises(SettingsError, match=r"'<x>' is no special token[\s\S]*<a>"):
+        with pytest.raises(SettingsError, match=r"'<x>' is not a special token[\s\S]*<a>"):
             tokenizer.encode("x", allowed_special=["<x>"])
-        with pytest.raises(SettingsError, match="there are none"):
+        with pytest.raises(SettingsError, match="the special tokens are none"):
             native_tokenizer([], set()).encode("x", allowed_special=["<x>"])
 
     def test_decoded_as_text(self, tokenizer):
@@ -137,7 +137,7 @@ class TestDecoding:
         ],
     )
     def test_ids_outside_the_vocabulary(self, tokenizer, ids):
-        with pytest.raises(PrunedBPEError, match="cannot decode: token id"):
+        with pytest.raises(PrunedBPEError, match="cannot decode: .*token id"):
             tokenizer.decode(ids)
 
     @pytest.mark.parametrize(

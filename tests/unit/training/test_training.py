@@ -8,7 +8,7 @@ import pytest
 
 import prunedbpe
 from prunedbpe import ChunkCounts, Corpus, Tokenizer, learn
-from prunedbpe.errors import InsufficientCandidatesError, SettingsError
+from prunedbpe.errors import CorpusError, SettingsError
 
 TEXTS = ["the cat in the hat", "that hat", "the cat sat"] * 3
 
@@ -69,7 +69,7 @@ def test_no_special_tokens(tmp_path):
 
 
 def test_empty_corpus():
-    with pytest.raises(InsufficientCandidatesError, match="after 0 merges no pair occurs twice"):
+    with pytest.raises(CorpusError, match="no text was read"):
         prunedbpe.train(Corpus.from_texts([]), 261)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cli_helpers import make_text
@@ -15,6 +17,7 @@ from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.training import prune_run
 from prunedbpe.visibility.auto import NO_DISCOUNT, Discount, choose_visibility, hide, prices
 from prunedbpe.visibility.exposure import encoded_length
+from prunedbpe.visibility.policy import VisibilityPolicy
 
 TEXTS = make_text(1, 1500).splitlines()
 OTHER = make_text(2, 400).splitlines()
@@ -101,7 +104,7 @@ def test_validation_may_only_be_counted(merges):
 
 
 def test_too_few_merges_or_too_little_room(merges):
-    with pytest.raises(InsufficientCandidatesError, match="140 learned tokens must be visible"):
+    with pytest.raises(InsufficientCandidatesError, match="this vocabulary needs 140 learned tokens"):
         prune(merges.head(100), 400, threshold="auto")
     with pytest.raises(SettingsError, match="max_train_vocab=300 is below the 396"):
         prune(merges, 400, threshold="auto", max_train_vocab=300)
@@ -149,12 +152,14 @@ def test_a_token_of_one_source_gives_way_to_one_of_many():
 def test_extend_is_asked_for_no_more_than_is_needed(merges):
     asked = []
 
-    def extend(merge_count):
-        asked.append(merge_count)
-        return merges
+    class Candidates:
+        def reach(self, merge_count):
+            asked.append(merge_count)
+            return merges
 
-    assert choose_visibility(extend, 300).merge_count == 480 == max(asked)
-    choose_visibility(extend, 300, max_train_vocab=256 + 350)
+    auto = VisibilityPolicy("auto")
+    assert choose_visibility(Candidates(), 300, auto).merge_count == 480 == max(asked)
+    choose_visibility(Candidates(), 300, replace(auto, max_train_vocab=256 + 350))
     assert asked[-1] == 350
 
 

@@ -1,0 +1,55 @@
+"""The options that all encoding methods share, checked once for a whole batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict, get_args
+
+from prunedbpe.errors import SettingsError
+from prunedbpe.tokenizer.special_tokens import SpecialSet
+from prunedbpe.tokenizer.surrogates import Surrogates
+
+Segmentation = Literal["rank", "shortest"]
+
+SEED_MASK = 0xFFFFFFFFFFFFFFFF
+"""Native code takes seeds of 64 bits."""
+
+
+class EncodeOptions(TypedDict, total=False):
+    """Keyword arguments of all encoding methods; see ``Tokenizer.encode``."""
+
+    allowed_special: SpecialSet
+    disallowed_special: SpecialSet
+    surrogates: Surrogates
+    dropout: float
+    seed: int
+    segmentation: Segmentation
+
+
+@dataclass(frozen=True)
+class EncodePlan:
+    """The same options with their defaults, validated."""
+
+    allowed_special: SpecialSet = ()
+    disallowed_special: SpecialSet = ()
+    surrogates: Surrogates = "strict"
+    dropout: float = 0.0
+    seed: int = 0
+    segmentation: Segmentation = "rank"
+
+    def __post_init__(self) -> None:
+        if self.surrogates not in get_args(Surrogates):
+            raise SettingsError(f"surrogates={self.surrogates!r}", hint="use 'strict' or 'replace'")
+        if not 0.0 <= self.dropout <= 1.0:
+            raise SettingsError(f"dropout is {self.dropout}", hint="use a probability, 0 to 1")
+        if self.segmentation not in get_args(Segmentation):
+            raise SettingsError(
+                f"segmentation={self.segmentation!r}", hint="use 'rank' or 'shortest'"
+            )
+        if self.segmentation == "shortest" and self.dropout:
+            raise SettingsError("the shortest segmentation has no merges to drop")
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether no text needs a look at special tokens or a random choice."""
+        return not (self.allowed_special or self.disallowed_special or self.dropout)
