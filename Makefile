@@ -42,14 +42,16 @@ test-integrations: $(VENV)/.extra-test-integrations
 
 NATIVE_TESTS := -S cpp -G Ninja -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_TESTS=ON -DPRUNEDBPE_WERROR=ON
 
+native-test sanitize: export PATH := $(CURDIR)/$(BIN):$(PATH)
+
 native-test: $(VENV)/.tools
-	$(BIN)/cmake -B build/native $(NATIVE_TESTS) -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_BUILD_TYPE=Release
-	$(BIN)/cmake --build build/native
+	cmake -B build/native $(NATIVE_TESTS) -DCMAKE_BUILD_TYPE=Release
+	cmake --build build/native
 	./build/native/core_tests
 
 sanitize: $(VENV)/.tools
-	$(BIN)/cmake -B build/sanitize $(NATIVE_TESTS) -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=ON
-	$(BIN)/cmake --build build/sanitize
+	cmake -B build/sanitize $(NATIVE_TESTS) -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=ON
+	cmake --build build/sanitize
 	./build/sanitize/core_tests
 
 lint: $(VENV)/.extra-lint

@@ -15,7 +15,7 @@ from prunedbpe.analysis.auditing import audit, reallocate_slots
 
 
 def main() -> None:
-    """Audit a tokenizer trained on English prose with Python code, and reallocate its idle slots."""
+    """Audit a tokenizer for English prose on Python code, and reallocate its idle slots."""
     here = sorted(Path(prunedbpe.__file__).parent.rglob("*.py"))
     prose = [
         line for path in here for line in path.read_text("utf-8").splitlines() if '"""' in line

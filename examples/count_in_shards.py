@@ -1,7 +1,8 @@
 """Count a corpus in shards, as several machines would, and reduce the tables to that of the whole.
 
-Every machine sees the same files and makes the same plan; they need not communicate. The reduced table
-equals the one counted in a single run, first positions included, so learning gives the same merges.
+Every machine sees the same files and makes the same plan; they need not communicate. The reduced
+table equals the one counted in a single run, first positions included, so learning gives the same
+merges.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ def main() -> None:
         stock = Tokenizer.from_file(str(path))
     ours = tok.encode_batch(texts)
     plain = to_tiktoken(tok).encode_ordinary_batch(texts)
-    added = tok.encode_batch(texts, allowed_special="all")  # tokenizers always recognises special tokens
+    # tokenizers always recognises special tokens in text.
+    added = tok.encode_batch(texts, allowed_special="all")
     print("tiktoken equal:", plain == ours)
     print("tokenizers equal:", [one.ids for one in stock.encode_batch(texts)] == added)
 

@@ -2,7 +2,7 @@
 
 Every page gets a folder of its own with some text in ``texts/``. Blocks marked ``python`` share one
 namespace; bash runs the blocks marked ``sh`` with the installed ``prunedbpe``. Blocks that must not
-run (installation, output) have another mark. A page that shows figures of a large corpus can prepare
+run (installation, output) have another mark. A page that shows figures of a large corpus prepares
 small inputs for its blocks in a comment ``prepare``.
 """
 
