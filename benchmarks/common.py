@@ -1,4 +1,8 @@
-"""What the benchmarks share: runs in processes of their own, machine, texts, results."""
+"""What the benchmarks share: child processes, texts, the machine, result files.
+
+Every measurement runs in a process of its own: the script starts itself again with ``--child`` and
+a task as JSON, and the child answers with one JSON object.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,8 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import resource
-import statistics
 import subprocess
 import sys
 import sysconfig
@@ -21,208 +25,186 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
+DATA = HERE.parent / "bench-data"
+"""Texts, vocabularies and environments that the benchmarks make; may be deleted at any time."""
 TEXTS_VARIABLE = "PRUNEDBPE_BENCH_TEXTS"
-PACKAGES = [
-    "prunedbpe",
-    "gigatoken",
-    "ffbpe",
-    "fast-bpe-rs",
-    "rustbpe",
-    "tokenizers",
-    "bpeasy",
-    "fastokens",
-    "splintr-rs",
-    "quicktok-v1",
-    "tiktoken",
-    "isal",
-    "numpy",
-    "pyarrow",
-]
+PACKAGES = (
+    *("prunedbpe", "gigatoken", "ffbpe", "rustbpe", "tokenizers", "fastokens", "splintr-rs"),
+    *("quicktok-v1", "tiktoken", "isal", "numpy", "pyarrow"),
+)
+PLACES = {"path", "vocabulary"}
+"""Fields of a task that say where something is on this machine; results leave them out."""
 
 Row = dict[str, Any]
+Children = dict[str, Callable[[Row], Row]]
+"""What a child can do, by the ``job`` of its task."""
+
+
+def parse_arguments(
+    description: str, children: Children, rounds: int = 5, **more: int
+) -> argparse.Namespace:
+    """Parse the options of a benchmark; in a child, do the task and exit.
+
+    Args:
+        description: The module's docstring; its first line is shown by ``--help``.
+        children: The jobs of this benchmark.
+        rounds: Default number of rounds.
+        **more: Further integer options with their defaults.
+    """
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument(
+        "--text",
+        dest="texts",
+        action="append",
+        type=Path,
+        help=f"a UTF-8 text file, repeatable; default: {TEXTS_VARIABLE} (separated by "
+        f"'{os.pathsep}'), or the sources of the Python standard library",
+    )
+    parser.add_argument("--rounds", type=int, default=rounds)
+    for name, default in more.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child is not None:
+        task: Row = json.loads(arguments.child)
+        # Libraries print progress; only the answer may reach the parent.
+        answer_to = os.dup(1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.write(answer_to, json.dumps(children[task["job"]](task)).encode())
+        sys.exit()
+    given = [Path(name) for name in os.environ.get(TEXTS_VARIABLE, "").split(os.pathsep) if name]
+    arguments.texts = arguments.texts or given or [standard_library()]
+    for text in arguments.texts:
+        if not text.is_file():
+            sys.exit(f"{text}: no such file")
+    return arguments
+
+
+def run_child(task: Row, python: str | Path = sys.executable, limit: float = 600) -> Row:
+    """Run a task in a fresh process; the answer, or ``{"error": ...}``, joined to the task."""
+    command = [str(python), sys.argv[0], "--child", json.dumps(task)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return {**task, "error": f"over {limit:.0f} s"}
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        return {**task, "error": lines[-1] if lines else f"exit {done.returncode}"}
+    return {**task, **json.loads(done.stdout)}
+
+
+def show(row: Row) -> Row:
+    """Print the short fields of a row, and return it."""
+    shown = {
+        k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items() if k not in PLACES
+    }
+    print(*(f"{k}={v}" for k, v in shown.items() if len(str(v)) < 60), flush=True)
+    return row
 
 
 def measure(job: Callable[[], Any]) -> tuple[Row, Any]:
-    """Wall time, processor time and peak memory of a job and of the process it runs in."""
+    """Run a job; its wall time, CPU time and the peak memory of the process, and its result."""
     before = resource.getrusage(resource.RUSAGE_SELF)
     started = time.perf_counter()
     made = job()
     wall = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_SELF)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"wall": wall, "cpu": cpu, "rss_mb": peak_memory()}, made
+    return {"wall": wall, "cpu": cpu, "rss_mb": _peak_memory()}, made
 
 
 def on_one_core() -> None:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def peak_memory() -> float:
-    """Megabytes. Linux lets a child begin with the peak of its parent in ``ru_maxrss``."""
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return int(line.split()[1]) / 1024
-    except OSError:
-        pass
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def in_child(arguments: Sequence[str], limit: float = 600) -> Row:
-    """Run the calling script again with ``arguments``; it answers one JSON object."""
-    command = [sys.executable, sys.argv[0], "--child", *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return {"error": f"over {limit:.0f} s"}
-    if done.returncode != 0:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        return {"error": lines[-1] if lines else f"exit {done.returncode}"}
-    answer: Row = json.loads(done.stdout)
-    return answer
-
-
-def parse_arguments(
-    parser: argparse.ArgumentParser, do: Callable[[Row], Row]
-) -> argparse.Namespace:
-    """The arguments of a benchmark; a child is given a task, does it, and ends here."""
-    parser.add_argument("--fill", action="store_true", help="put what is found into README.md")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child is not None:
-        task: Row = json.loads(arguments.child)
-        # The answer and nothing else: libraries print progress.
-        out = os.dup(1)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        os.write(out, json.dumps(do(task)).encode())
-        sys.exit()
-    return arguments
-
-
-def add_text_argument(parser: argparse.ArgumentParser) -> None:
-    given = os.environ.get(TEXTS_VARIABLE, "")
-    parser.add_argument(
-        "--text",
-        action="append",
-        default=[],
-        type=Path,
-        help=f"a .txt file; repeatable; or {TEXTS_VARIABLE}, separated by '{os.pathsep}'; "
-        "by default the sources of the Python standard library",
-    )
-    parser.set_defaults(more_texts=[Path(name) for name in given.split(os.pathsep) if name])
-
-
-def texts_of(arguments: argparse.Namespace) -> list[Path]:
-    texts: list[Path] = arguments.text or arguments.more_texts or [standard_library()]
-    for text in texts:
-        if not text.is_file():
-            sys.exit(f"{text}: no such file")
-    return texts
+def read_text(path: str | Path, megabytes: float | None = None) -> str:
+    """The text, or its first megabytes up to a line end."""
+    with Path(path).open("rb") as file:
+        data = file.read() if megabytes is None else file.read(int(megabytes * 1e6))
+    end = data.rfind(b"\n") + 1 or len(data)
+    return data[: len(data) if megabytes is None else end].decode(errors="ignore")
 
 
 def standard_library() -> Path:
     """The sources of the Python standard library in one file: text that every machine has."""
-    path = HERE.parent / "bench-texts" / "python.txt"
+    path = DATA / "python.txt"
     if not path.exists():
-        path.parent.mkdir(exist_ok=True)
+        DATA.mkdir(exist_ok=True)
         folder = Path(sysconfig.get_path("stdlib"))
         sources = sorted(p for p in folder.rglob("*.py") if "site-packages" not in p.parts)
-        with path.with_suffix(".part").open("w", encoding="utf-8") as file:
-            for source in sources:
-                file.write(source.read_text(encoding="utf-8", errors="ignore"))
-        path.with_suffix(".part").rename(path)
+        whole = "".join(p.read_text(encoding="utf-8", errors="ignore") for p in sources)
+        path.write_text(whole, encoding="utf-8")
     return path
 
 
 def describe(texts: Sequence[Path]) -> Row:
-    """Everything a reader needs to judge figures: machine, versions, texts."""
+    """What a reader needs to judge the figures: commit, machine, compiler, versions, texts."""
     versions = {}
     for package in PACKAGES:
         try:
             versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
+    describe_commit = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(describe_commit, capture_output=True, text=True, cwd=HERE).stdout
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "commit": _commit(),
+        "commit": commit.strip(),
         "machine": {
-            "processor": _processor(),
+            "cpu": _cpu(),
             "cores": os.cpu_count(),
             "load_before": os.getloadavg()[0],
             "system": platform.platform(),
             "python": platform.python_version(),
+            "compiler": _compiler(),
         },
         "versions": versions,
         "texts": {
-            text.name: {
-                "bytes": text.stat().st_size,
-                "sha256": file_hash(text),
-            }
-            for text in texts
+            text.name: {"bytes": text.stat().st_size, "sha256": file_hash(text)} for text in texts
         },
     }
 
 
-def heading(about: Row) -> str:
-    """What stands above a table: when, what and where."""
-    machine = about["machine"]
-    return (
-        f"{about['date'][:10]}, commit {about['commit']}, {machine['cores']} cores of "
-        f"{machine['processor']}, load before {machine['load_before']:.1f}"
-    )
-
-
-def write_results(name: str, about: Row, rows: Sequence[Row]) -> Path:
-    """One JSON file for each run of a benchmark."""
+def write_results(name: str, about: Row, rows: Sequence[Row]) -> None:
+    """Write ``results/NAME.json``, which ``publish.py`` turns into a table and a plot."""
     RESULTS.mkdir(exist_ok=True)
-    stamp = about["date"].replace(":", "").replace("+0000", "Z")
-    path = RESULTS / f"{name}-{stamp}.json"
-    path.write_text(json.dumps({**about, "rows": list(rows)}, indent=1) + "\n")
-    return path
-
-
-def median(rows: Sequence[Row], key: str) -> float:
-    return statistics.median(row[key] for row in rows)
-
-
-def least(rows: Sequence[Row], key: str) -> float:
-    return min(row[key] for row in rows)
-
-
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def fill_table(mark: str, text: str) -> None:
-    """Replace what stands between the marks of a table in the README of the benchmarks."""
-    path = HERE / "README.md"
-    page = path.read_text()
-    begin, end = f"<!-- {mark} -->", f"<!-- end {mark} -->"
-    before, rest = page.split(begin)
-    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}")
+    path = RESULTS / f"{name}.json"
+    kept = [{key: row[key] for key in row if key not in PLACES} for row in rows]
+    lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in kept)
+    head = json.dumps({**about, "rows": []}, indent=1, ensure_ascii=False)
+    path.write_text(
+        head.replace('"rows": []', f'"rows": [\n  {lines}\n ]') + "\n", encoding="utf-8"
+    )
+    print(path)
 
 
 def file_hash(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
+        digest = hashlib.sha256()
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
 
 
-def _commit() -> str:
-    done = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=HERE
+def _peak_memory() -> float:
+    """Megabytes. Not ``ru_maxrss``: on Linux a child starts with the peak of its parent."""
+    status = Path("/proc/self/status")
+    if status.exists() and (peak := re.search(r"VmHWM:\s+(\d+) kB", status.read_text())):
+        return int(peak[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _cpu() -> str:
+    info = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.*)", info.read_text()) if info.exists() else None
+    return found[1] if found else platform.processor()
+
+
+def _compiler() -> str:
+    """The compiler's note in the native module."""
+    from prunedbpe import _core
+
+    found = re.search(
+        rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", Path(_core.__file__).read_bytes()
     )
-    return done.stdout.strip()
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":")[1].strip()
-    except OSError:
-        pass
-    return platform.processor()
+    return found[0].decode() if found else "unknown"

@@ -1,6 +1,6 @@
 """How far automatic visibility over-fits: policies on own, unseen and foreign text.
 
-    python benchmarks/study_auto.py FOLDER --out docs/concepts/automatic-visibility.json
+    python benchmarks/study_auto.py FOLDER --out docs/concepts/visibility.json
 
 FOLDER holds one text file per source, in sub-folders by kind. Every policy is measured three times,
 always against Standard BPE of the same visible size learned on the same text:
@@ -10,7 +10,7 @@ always against Standard BPE of the same visible size learned on the same text:
 ``foreign``  six folds, each source unseen in one of them (kinds spread over the folds); lengths of
              the unseen sources are added up over the folds
 
-``docs/concepts/automatic-visibility.md`` explains the policies and reads the figures.
+``docs/concepts/visibility.md`` explains the policies and reads the figures.
 """
 
 from __future__ import annotations

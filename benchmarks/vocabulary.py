@@ -2,56 +2,48 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from common import HERE, file_hash
-from competitors.encoders import Files
+from common import DATA, file_hash
+from peers.encoders import Files
 
 VOCAB_SIZE = 32_768
-FOLDER = HERE.parent / "bench-vocab"
 PUBLISHED_CL100K = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
     r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
 
-def add_vocabulary_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--vocab", type=Path, help="folder of a vocabulary of other texts")
-
-
-def vocabulary_of(arguments: argparse.Namespace, texts: Sequence[Path]) -> Path:
-    """The folder of the vocabulary that was given, or of that of the texts, which is made once."""
-    known_as = hashlib.sha256("".join(map(file_hash, texts)).encode()).hexdigest()[:12]
-    folder: Path = arguments.vocab or FOLDER / known_as
+def vocabulary_of(texts: Sequence[Path]) -> Path:
+    """The folder of the vocabulary learned on the texts; made on first use."""
+    name = hashlib.sha256("".join(map(file_hash, texts)).encode()).hexdigest()[:12]
+    folder = DATA / f"vocabulary-{name}"
     if not (folder / "tokenizer.json").exists():
-        _make(texts, folder)
+        _make(texts, Files(folder))
     return folder
 
 
-def _make(texts: Sequence[Path], folder: Path) -> None:
-    """One learning run; Standard for all, and pruned to the same size for ourselves."""
+def _make(texts: Sequence[Path], files: Files) -> None:
+    """Standard BPE for all libraries; pruned to the same size for our own."""
     import prunedbpe
-    from prunedbpe.corpus import Corpus
     from prunedbpe.exchange.huggingface_export import write_huggingface
     from prunedbpe.exchange.tiktoken_export import write_tiktoken
 
-    files = Files(folder)
-    corpus = Corpus([str(text) for text in texts])
-    for threshold, where in (("40%", files.pruned), (0, files.own)):
+    for threshold, folder in (("40%", files.pruned), (0, files.standard)):
         tok = prunedbpe.train(
-            corpus, VOCAB_SIZE, threshold=threshold, special_tokens=(), pretokenizer="cl100k"
+            texts, VOCAB_SIZE, threshold=threshold, special_tokens=(), pretokenizer="cl100k"
         )
-        tok.save(where)
+        tok.save(folder)
     write_tiktoken(tok, files.tiktoken)
     write_huggingface(tok, files.json)
-    # The export spells out every class, for one result under any Unicode version. Libraries know
-    # the published pattern and have quick code for it, which they shall use; ids are compared.
-    settings = json.loads(Path(files.json).read_text())
+    # The export spells out every character class, so that results do not depend on the Unicode
+    # version of the reader. Libraries recognise the published pattern and have fast code for it:
+    # give them that one. The benchmark compares ids, so a difference would show.
+    settings = json.loads(Path(files.json).read_text(encoding="utf-8"))
     for step in settings["pre_tokenizer"]["pretokenizers"]:
         if step["type"] == "Split":
             step["pattern"] = {"Regex": PUBLISHED_CL100K}
-    Path(files.json).write_text(json.dumps(settings, ensure_ascii=False))
+    Path(files.json).write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Import a stock tokenizer.json and see which of its tokens a text really uses.
+"""Import a stock tokenizer.json and report which of its tokens a text really uses.
 
 Needs: tokenizers
 """
@@ -15,7 +15,7 @@ from prunedbpe.analysis.auditing import audit, reallocate_slots
 
 
 def main() -> None:
-    """Audit a tokenizer made for English prose on Python code, and give its idle slots away."""
+    """Audit a tokenizer for English prose on Python code, and reallocate its idle slots."""
     here = sorted(Path(prunedbpe.__file__).parent.rglob("*.py"))
     prose = [
         line for path in here for line in path.read_text("utf-8").splitlines() if '"""' in line

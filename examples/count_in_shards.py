@@ -1,7 +1,8 @@
 """Count a corpus in shards, as several machines would, and reduce the tables to that of the whole.
 
-Every machine sees the same files and makes the same plan; none talks to another. The reduced table
-equals the one counted in a single run, first positions included, so learning gives the same merges.
+Every machine sees the same files and makes the same plan; they need not communicate. The reduced
+table equals the one counted in a single run, first positions included, so learning gives the same
+merges.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ SHARD_COUNT = 3
 
 
 def count_shard(corpus: list[Path], index: int, folder: Path) -> Path:
-    """What one machine does: count its shard, and leave the table where all can read it."""
+    """The work of one machine: count its shard and save the table where all can read it."""
     shard = prunedbpe.Shard(index, SHARD_COUNT)
     counts = prunedbpe.count(prunedbpe.Corpus(corpus, shard=shard))
     path = folder / f"counts-{index}-of-{SHARD_COUNT}.parquet"
@@ -24,7 +25,7 @@ def count_shard(corpus: list[Path], index: int, folder: Path) -> Path:
 
 
 def main() -> None:
-    """Count in shards, reduce, and compare with counting at once."""
+    """Count in shards, reduce, and compare with counting everything at once."""
     package = Path(prunedbpe.__file__).parent
     corpus = sorted(package.rglob("*.py"))
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
-"""A tour on text every machine has: the sources of the Python standard library.
+"""A tour on text that every machine has: the sources of the Python standard library.
 
-Counts them, learns merges once, prunes twice (Standard BPE and Pruned BPE of the same size), shows
-what changed, and encodes a sentence. Everything is left in ``demo-output/``. Run by ``make demo``.
+Count it, learn merges once, prune twice (Standard BPE and Pruned BPE of the same size), show what
+changed, and encode a sentence. Results are saved in ``demo-output/``. Run by ``make demo``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from rich.markup import escape
 from rich.table import Table
 
 import prunedbpe
-from prunedbpe.vocabulary.vocabulary_files import token_repr
 from prunedbpe._support.progress import default_progress
 from prunedbpe.visibility.exposure import exposure
+from prunedbpe.vocabulary.vocabulary_files import token_repr
 
 OUTPUT = Path("demo-output")
 VOCAB_SIZE = 4_000
@@ -46,7 +46,7 @@ def main() -> None:
         f"library, {corpus.report.bytes / 1e6:.1f} MB, in {learned - started:.1f} s."
     )
 
-    # 2. Prune the same merges as often as you like.
+    # 2. Prune the same merges twice.
     standard = prunedbpe.prune(merges, VOCAB_SIZE, threshold=0)
     pruned = prunedbpe.prune(merges, VOCAB_SIZE, threshold=THRESHOLD)
     pruning = time.perf_counter() - learned
@@ -57,14 +57,14 @@ def main() -> None:
     console.print(comparison(standard, pruned))
     console.print(exchanged(merges, standard, pruned))
     show_sentence(console, standard, pruned)
-    console.print(f"\nAll of it is in [bold]{OUTPUT}/[/]:")
+    console.print(f"\nSaved in [bold]{OUTPUT}/[/]:")
     for path in sorted(OUTPUT.rglob("*")):
         if path.is_file():
             console.print(f"  {path}  [dim]{path.stat().st_size / 1024:,.0f} KiB[/]")
 
 
 def standard_library_files() -> list[Path]:
-    """Modules and packages of the standard library, sorted, a few megabytes of them."""
+    """Return a few megabytes of modules of the standard library, sorted."""
     root = Path(sysconfig.get_path("stdlib"))
     chosen: list[Path] = []
     size = 0
@@ -80,8 +80,8 @@ def standard_library_files() -> list[Path]:
 
 
 def comparison(standard: prunedbpe.Tokenizer, pruned: prunedbpe.Tokenizer) -> Table:
-    """The two tokenizers side by side, measured on the corpus they were learned on."""
-    table = Table(title=f"Standard BPE against Pruned BPE, {VOCAB_SIZE:,} tokens each")
+    """Compare the two tokenizers on the corpus they were learned on."""
+    table = Table(title=f"Standard BPE and Pruned BPE, {VOCAB_SIZE:,} tokens each")
     table.add_column("")
     table.add_column("Standard", justify="right")
     table.add_column(f"Pruned, {THRESHOLD}", justify="right")
@@ -103,7 +103,7 @@ def comparison(standard: prunedbpe.Tokenizer, pruned: prunedbpe.Tokenizer) -> Ta
 def exchanged(
     merges: prunedbpe.MergeTable, standard: prunedbpe.Tokenizer, pruned: prunedbpe.Tokenizer
 ) -> Table:
-    """The longest tokens that lost their slot, and the most frequent ones that took it."""
+    """List the rarest hidden tokens and the most frequent tokens that took their slots."""
     retained = len(pruned.vocabulary.pairs)
     exposures = exposure(merges.pairs, merges.applied, retained)
     strings = pruned.vocabulary.strings
@@ -114,7 +114,7 @@ def exchanged(
     ]
     hidden.sort(key=lambda rank: (exposures[rank], -len(strings[rank])))
     newcomers.sort(key=lambda rank: -exposures[rank])
-    table = Table(title="Hidden, and what took the slots (E: exposure)")
+    table = Table(title="Hidden tokens and their replacements (E: exposure)")
     for title in ("hidden", "needed for", "E", "new", "E"):
         table.add_column(title, justify="right" if title == "E" else "left")
     for lost, gained in list(zip(hidden, newcomers, strict=False))[:8]:
@@ -132,7 +132,7 @@ def exchanged(
 def show_sentence(
     console: Console, standard: prunedbpe.Tokenizer, pruned: prunedbpe.Tokenizer
 ) -> None:
-    """Encode a sentence with both, show the pieces, and decode it again."""
+    """Encode a sentence with both tokenizers, show the tokens, and decode it again."""
     console.print(f"\nA sentence: {SENTENCE}", highlight=False)
     for name, tok in (("Standard", standard), ("Pruned", pruned)):
         ids = tok.encode(SENTENCE)
@@ -142,7 +142,7 @@ def show_sentence(
             for token_id in ids
         )
         console.print(f"{name:>9}, {len(ids)} tokens: {pieces}", highlight=False)
-    console.print("Decoded, both give the sentence back.")
+    console.print("Both decode to the original sentence.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write Standard BPE for tokenizers and tiktoken, and see that both encode as we do.
+"""Export Standard BPE to tokenizers and tiktoken, and check that both encode as prunedbpe does.
 
 Needs: tokenizers, tiktoken
 """
@@ -17,7 +17,7 @@ from prunedbpe.exchange.tiktoken_export import to_tiktoken
 
 
 def main() -> None:
-    """Compare three encoders of one vocabulary; then ask for what cannot be exact."""
+    """Compare three encoders of one vocabulary, then request an export that cannot be exact."""
     package = sorted(Path(prunedbpe.__file__).parent.rglob("*.py"))
     tok = prunedbpe.train(package, vocab_size=1_000, threshold=0)
     texts = [path.read_text("utf-8") for path in package]
@@ -27,7 +27,8 @@ def main() -> None:
         stock = Tokenizer.from_file(str(path))
     ours = tok.encode_batch(texts)
     plain = to_tiktoken(tok).encode_ordinary_batch(texts)
-    added = tok.encode_batch(texts, allowed_special="all")  # that library always finds them
+    # tokenizers always recognises special tokens in text.
+    added = tok.encode_batch(texts, allowed_special="all")
     print("tiktoken equal:", plain == ours)
     print("tokenizers equal:", [one.ids for one in stock.encode_batch(texts)] == added)
 

@@ -8,7 +8,7 @@ import prunedbpe
 
 
 def main() -> None:
-    """Encode as a program would that got its encoding from tiktoken."""
+    """Use the methods of a tiktoken encoding."""
     package = sorted(Path(prunedbpe.__file__).parent.rglob("*.py"))
     tok = prunedbpe.train(package, vocab_size=1_000, threshold="40%")
 

@@ -1,4 +1,4 @@
-"""Learn merges once, then make tokenizers of several sizes and thresholds from the same table."""
+"""Learn merges once, then prune them to several sizes and thresholds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def main() -> None:
     package = Path(prunedbpe.__file__).parent
     counts = prunedbpe.count(sorted(package.rglob("*.py")))
     with tempfile.TemporaryDirectory() as folder:
-        # A merge table is a Parquet file: keep it, and come back to it whenever a size is needed.
+        # A merge table is a Parquet file: keep it, and prune it again for another size.
         path = Path(folder, "merges.parquet")
         prunedbpe.learn(counts, 3_000).save(path)
         merges = prunedbpe.MergeTable.load(path)

@@ -21,7 +21,7 @@ from prunedbpe.integrations.transformers import PrunedBPETokenizer
 
 
 def main() -> None:
-    """Print the loss of the first and of the last step."""
+    """Print the loss of the first and the last step."""
     package = sorted(Path(prunedbpe.__file__).parent.rglob("*.py"))
     with tempfile.TemporaryDirectory() as folder:
         tok = prunedbpe.train(package, vocab_size=1_000, threshold="40%")

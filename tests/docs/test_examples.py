@@ -1,4 +1,4 @@
-"""The examples run from anywhere and end well; whatever they write stays in the working folder."""
+"""Every example runs from any folder, succeeds, and writes only into the working folder."""
 
 import importlib.util
 import re

@@ -1,9 +1,9 @@
-"""README and guides as tests: their Python and shell blocks run, in order, page by page.
+"""README and guides as tests: run the Python and shell blocks of each page, in order.
 
-Every page gets a folder of its own with some text in ``texts/``. Blocks marked ``python`` share
-their names; blocks marked ``sh`` are run by bash with the installed ``prunedbpe``. What is not
-meant to run (installing, output) is marked otherwise. A page whose figures come from a large corpus
-makes what its blocks need from small text, in a comment ``prepare``.
+Every page gets a folder of its own with some text in ``texts/``. Blocks marked ``python`` share one
+namespace; bash runs the blocks marked ``sh`` with the installed ``prunedbpe``. Blocks that must not
+run (installation, output) have another mark. A page that shows figures of a large corpus prepares
+small inputs for its blocks in a comment ``prepare``.
 """
 
 import importlib.util

@@ -9,7 +9,7 @@ replacements of merge ``i``, after the first K merges:
 - with a hidden set H: ``flow(t) = E_K(t) + sum of flow(p) over the hidden p that t is a part of``,
   and ``encoded length = T(K) + sum of flow(t) over H``: each expansion turns one token into two.
 
-Proofs are in ``docs/concepts/algebra.md``.
+Proofs are in ``docs/concepts/visibility.md``.
 """
 
 from __future__ import annotations

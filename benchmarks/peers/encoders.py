@@ -1,26 +1,29 @@
-"""Encoders: a vocabulary in files -> what a library encodes and decodes with.
+"""Encoders: one vocabulary in files -> functions that encode and decode.
 
-All take the same 32k vocabulary, as a rank file and as a tokenizer.json. A library that answers in
-two kinds (lists, arrays) has one entry for each. Add a library by one function with ``@encoder``.
+All libraries read the same 32k vocabulary, as a rank file or as a tokenizer.json. A library that
+returns both lists and arrays has one entry for each. Add a library with one function under
+``@encoder``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+TOKENIZERS_RC = "tokenizers>=1.0.0rc1"
+
 
 @dataclass(frozen=True)
 class Files:
-    """One vocabulary in every format that a library reads; cut by "cl100k"."""
+    """One vocabulary, split by "cl100k", in every format that a library reads."""
 
     folder: Path
 
     @property
-    def own(self) -> Path:
+    def standard(self) -> Path:
         return self.folder / "standard"
 
     @property
@@ -38,88 +41,94 @@ class Files:
 
 @dataclass(frozen=True)
 class Encoder:
+    """What a library offers; ``ids`` turns a result of ``one`` into a list of ids."""
+
     one: Callable[[str], Any]
-    batch: Callable[[list[str]], Any] | None = None
-    decode: Callable[[list[int]], Any] | None = None
+    batch: Callable[[list[str]], Any]
+    decode: Callable[[list[int]], Any]
     ids: Callable[[Any], list[int]] = list
 
 
 @dataclass(frozen=True)
 class Entry:
-    kind: str  # "list" or "array"
+    """One row of the table.
+
+    Attributes:
+        returns: "list" or "array"; ratios compare results of the same kind.
+        make: Loads the vocabulary.
+        requirement: What to install into an environment of its own, because the release clashes
+            with another peer; empty for a library of the extra ``bench``.
+    """
+
+    returns: str
     make: Callable[[Files], Encoder]
+    requirement: str = ""
 
 
 ENCODERS: dict[str, Entry] = {}
 
 
-def encoder(name: str, kind: str) -> Callable[[Callable[[Files], Encoder]], None]:
-    def keep(make: Callable[[Files], Encoder]) -> None:
-        ENCODERS[name] = Entry(kind, make)
+def encoder(
+    name: str, returns: str, requirement: str = ""
+) -> Callable[[Callable[[Files], Encoder]], Callable[[Files], Encoder]]:
+    def register(make: Callable[[Files], Encoder]) -> Callable[[Files], Encoder]:
+        ENCODERS[name] = Entry(returns, make, requirement)
+        return make
 
-    return keep
+    return register
 
 
-def names_of(kind: str) -> Sequence[str]:
-    return [name for name, entry in ENCODERS.items() if entry.kind == kind]
-
-
-def _own(folder: Path, kind: str) -> Encoder:
+def _own(folder: Path, returns: str) -> Encoder:
     from prunedbpe import Tokenizer
 
     tok = Tokenizer.load(folder)
-    if kind == "list":
+    if returns == "list":
         return Encoder(tok.encode, tok.encode_batch, tok.decode_bytes)
     return Encoder(
         tok.encode_to_numpy, tok.encode_batch_to_numpy, tok.decode_bytes, lambda a: a.tolist()
     )
 
 
-encoder("prunedbpe", "list")(lambda files: _own(files.own, "list"))
-encoder("prunedbpe pruned", "list")(lambda files: _own(files.pruned, "list"))
-encoder("prunedbpe array", "array")(lambda files: _own(files.own, "array"))
-encoder("prunedbpe pruned array", "array")(lambda files: _own(files.pruned, "array"))
+encoder("prunedbpe", "list")(lambda files: _own(files.standard, "list"))
+encoder("prunedbpe, pruned", "list")(lambda files: _own(files.pruned, "list"))
+encoder("prunedbpe, arrays", "array")(lambda files: _own(files.standard, "array"))
+encoder("prunedbpe, arrays, pruned", "array")(lambda files: _own(files.pruned, "array"))
+
+
+def _fastokens_ids(answer: Any) -> list[int]:
+    return answer.ids if hasattr(answer, "ids") else list(answer)
 
 
 @encoder("fastokens", "list")
-def fastokens(files: Files) -> Encoder:
-    import fastokens
-
-    tok = fastokens.Tokenizer.from_file(files.json)
-
-    def ids(answer: Any) -> list[int]:
-        return answer.ids if hasattr(answer, "ids") else list(answer)
-
-    return Encoder(
-        lambda text: ids(tok.encode(text)),
-        lambda texts: [ids(answer) for answer in tok.encode_batch(texts)],
-        tok.decode,
-    )
-
-
-@encoder("fastokens flat", "array")
-def fastokens_flat(files: Files) -> Encoder:
+def _fastokens(files: Files) -> Encoder:
     import fastokens
 
     tok = fastokens.Tokenizer.from_file(files.json)
     return Encoder(
-        tok.encode_ordinary,
-        tok.encode_batch_flat,
+        lambda text: _fastokens_ids(tok.encode(text)),
+        lambda texts: [_fastokens_ids(answer) for answer in tok.encode_batch(texts)],
         tok.decode,
-        lambda answer: answer.ids if hasattr(answer, "ids") else list(answer),
     )
+
+
+@encoder("fastokens, flat", "array")
+def _fastokens_flat(files: Files) -> Encoder:
+    import fastokens
+
+    tok = fastokens.Tokenizer.from_file(files.json)
+    return Encoder(tok.encode_ordinary, tok.encode_batch_flat, tok.decode, _fastokens_ids)
 
 
 @encoder("gigatoken", "array")
-def gigatoken(files: Files) -> Encoder:
+def _gigatoken(files: Files) -> Encoder:
     import gigatoken
 
     tok = gigatoken.Tokenizer.from_tiktoken(files.tiktoken, pretokenizer="cl100k")
     return Encoder(tok.encode, tok.encode_batch, tok.decode, lambda answer: answer.tolist())
 
 
-@encoder("gigatoken list", "list")
-def gigatoken_list(files: Files) -> Encoder:
+@encoder("gigatoken, lists", "list")
+def _gigatoken_lists(files: Files) -> Encoder:
     import gigatoken
 
     tok = gigatoken.Tokenizer.from_tiktoken(files.tiktoken, pretokenizer="cl100k")
@@ -127,7 +136,7 @@ def gigatoken_list(files: Files) -> Encoder:
 
 
 @encoder("splintr", "list")
-def splintr(files: Files) -> Encoder:
+def _splintr(files: Files) -> Encoder:
     import splintr
 
     tok = splintr.Tokenizer(files.tiktoken, splintr.CL100K_BASE_PATTERN)
@@ -135,7 +144,7 @@ def splintr(files: Files) -> Encoder:
 
 
 @encoder("quicktok", "list")
-def quicktok(files: Files) -> Encoder:
+def _quicktok(files: Files) -> Encoder:
     os.environ.setdefault("QUICKTOK_DATA", str(files.folder))
     import quicktok
 
@@ -151,11 +160,11 @@ def quicktok(files: Files) -> Encoder:
 
 
 @encoder("tiktoken", "list")
-def tiktoken(files: Files) -> Encoder:
+def _tiktoken(files: Files) -> Encoder:
     from prunedbpe import Tokenizer
     from prunedbpe.exchange.tiktoken_export import to_tiktoken
 
-    tok = to_tiktoken(Tokenizer.load(files.own))
+    tok = to_tiktoken(Tokenizer.load(files.standard))
     threads = os.cpu_count() or 1
     return Encoder(
         tok.encode_ordinary,
@@ -164,13 +173,15 @@ def tiktoken(files: Files) -> Encoder:
     )
 
 
+@encoder("tokenizers 1.0rc", "list", TOKENIZERS_RC)
 @encoder("tokenizers", "list")
-def tokenizers(files: Files) -> Encoder:
+def _tokenizers(files: Files) -> Encoder:
     from tokenizers import Tokenizer
 
     tok = Tokenizer.from_file(files.json)
+    encode_batch = getattr(tok, "encode_batch_fast", tok.encode_batch)  # gone in 1.0
     return Encoder(
         lambda text: tok.encode(text, add_special_tokens=False).ids,
-        lambda texts: [x.ids for x in tok.encode_batch_fast(texts, add_special_tokens=False)],
+        lambda texts: [x.ids for x in encode_batch(texts, add_special_tokens=False)],
         tok.decode,
     )
