@@ -18,7 +18,6 @@ from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.progress import SILENT, Progress, Task
 from prunedbpe._support.threads import worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, DocumentBatch, open_corpus
-from prunedbpe.corpus.batches import normalized
 from prunedbpe.encoded.writer import (
     COLUMN_FORMATS,
     FILE_FORMATS,
@@ -157,7 +156,7 @@ def encoded_batches(
     """
     for batch in corpus.batches(task, threads=worker_count(threads)):
         if normalization is not None:
-            batch = _normalized(batch)
+            batch = batch.normalized("NFC")
         data, spans = np.asarray(batch.data), np.asarray(batch.spans)
         ids, offsets = tokenizer.encode_documents(data, spans, threads=threads, **options)
         yield ids, offsets, batch.text_bytes
@@ -197,9 +196,6 @@ def encode_into(
             writer.write(ids, offsets, text_bytes)
     return writer.report
 
-
-def _normalized(batch: DocumentBatch) -> DocumentBatch:
-    return normalized(batch)
 
 
 def _format_of(output: Path | BinaryIO) -> FileFormat:
