@@ -66,7 +66,7 @@ CASE("short merger: leaves other scripts and large vocabularies to backtracking"
         const Ids ids(byte_count + merges.size(), std::vector<bool>(merges.size()));
         const Expansions expansions(ids.ids, ids.offsets);
         std::uint32_t out[ShortMerger::room];
-        const std::uint32_t* const end = ShortMerger(merges, expansions).encode(key_of(chunk), out);
+        const std::uint32_t* const end = ShortMerger(merges, expansions, simd::best_level()).encode(key_of(chunk), out);
         return end != nullptr ? end - out : 0;
     };
     const std::vector<Merge> few{{Rank{'a'}, Rank{'b'}}};

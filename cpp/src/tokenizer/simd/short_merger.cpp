@@ -4,14 +4,18 @@
 
 namespace prunedbpe {
 
-ShortMerger::ShortMerger(std::span<const Merge> merges, const Expansions& expansions, simd::Level level)
-    : rows_(merges), level_(level), expansions_(expansions) {
+ShortMerger::ShortMerger(std::span<const Merge> merges, const Expansions& expansions, simd::Level level, bool is_wanted)
+    : rows_(is_wanted ? merges : merges.first(0)),
+      level_(level),
+      is_usable_(is_wanted && rows_.are_complete()),
+      expansions_(expansions) {
+    if (!is_usable_) return;
     ids_.reserve(expansions.size());
     for (std::uint32_t rank = 0; rank < expansions.size(); ++rank) ids_.push_back(expansions.id_of(rank));
 }
 
 std::uint32_t* ShortMerger::encode(const Key& chunk, std::uint32_t* out) const {
-    if (!rows_.are_complete()) return nullptr;
+    if (!is_usable_) return nullptr;
     // The product adds up the bytes. The length, in the last byte, is below 128.
     constexpr std::uint64_t each_byte = 0x0101010101010101, high_bits = 0x80 * each_byte;
     const std::uint64_t is_outside = ((chunk.words[0] & high_bits) >> 7) + ((chunk.words[1] & high_bits) >> 7);
