@@ -5,16 +5,6 @@
 
 using namespace nb::literals;
 
-namespace {
-
-auto lay_out_documents(nb::iterable lengths) {
-    std::vector<std::int64_t> numbers;
-    for (const nb::handle length : lengths) numbers.push_back(nb::cast<std::int64_t>(length));
-    return to_array(prunedbpe::lay_out_documents(numbers));
-}
-
-}  // namespace
-
 void bind_corpus(nb::module_& module) {
     module.def(
         "make_room", [](std::size_t size) { return to_array(prunedbpe::HugeVector<std::uint8_t>(size)); }, "size"_a,
@@ -37,9 +27,4 @@ void bind_corpus(nb::module_& module) {
         nb::sig("def split_lines(text: typing_extensions.Buffer | numpy.typing.NDArray[numpy.uint8], "
                 "threads: int = 1) -> numpy.typing.NDArray[numpy.int64]"),
         "Spans of the lines that are not empty, without their terminators: one row begin, end per line.");
-    module.def("lay_out_documents", &lay_out_documents, "lengths"_a,
-               "Spans of documents of these lengths laid end to end, without the empty ones.");
-    module.def(
-        "length_of_documents", [](SpanArray documents) { return prunedbpe::total_length(as_documents(documents)); },
-        "documents"_a, "Bytes of all spans together.");
 }

@@ -1,6 +1,6 @@
 """Native core of prunedbpe: the loops over the corpus."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
@@ -19,14 +19,6 @@ def split_lines(text: Buffer | numpy.typing.NDArray[numpy.uint8], threads: int =
     """
     Spans of the lines that are not empty, without their terminators: one row begin, end per line.
     """
-
-def lay_out_documents(lengths: Iterable) -> Annotated[NDArray[numpy.int64], dict(shape=(None, 2))]:
-    """
-    Spans of documents of these lengths laid end to end, without the empty ones.
-    """
-
-def length_of_documents(documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int:
-    """Bytes of all spans together."""
 
 def chunk_ends(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """

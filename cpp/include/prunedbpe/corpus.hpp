@@ -28,10 +28,4 @@ HugeVector<DocumentSpan> split_lines(std::string_view text);
 /// The same on at most `threads` threads, one for each megabyte of text.
 HugeVector<DocumentSpan> split_lines(std::string_view text, unsigned threads);
 
-/// Documents of these lengths laid end to end, without the empty ones.
-std::vector<DocumentSpan> lay_out_documents(std::span<const std::int64_t> lengths);
-
-/// Bytes of all documents together.
-std::int64_t total_length(std::span<const DocumentSpan> documents);
-
 }  // namespace prunedbpe

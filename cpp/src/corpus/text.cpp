@@ -196,20 +196,4 @@ HugeVector<DocumentSpan> split_lines(std::string_view text, unsigned threads) {
     return lines;
 }
 
-std::vector<DocumentSpan> lay_out_documents(std::span<const std::int64_t> lengths) {
-    std::vector<DocumentSpan> documents;
-    std::int64_t end = 0;
-    for (const std::int64_t length : lengths) {
-        if (length > 0) documents.push_back({end, end + length});
-        end += length;
-    }
-    return documents;
-}
-
-std::int64_t total_length(std::span<const DocumentSpan> documents) {
-    std::int64_t total = 0;
-    for (const DocumentSpan& document : documents) total += document.end - document.begin;
-    return total;
-}
-
 }  // namespace prunedbpe

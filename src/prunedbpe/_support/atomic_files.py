@@ -80,7 +80,7 @@ def write_together(folder: Path, contents: Mapping[str, bytes | ByteArray]) -> N
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_writes(*(folder / name for name in contents)) as files:
         for file, content in zip(files, contents.values(), strict=True):
-            file.write(memoryview(content))
+            file.write(content if isinstance(content, bytes) else content.data)
 
 
 def _sync_folder(folder: Path) -> None:

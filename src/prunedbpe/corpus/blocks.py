@@ -100,7 +100,7 @@ class TextStream:
         room[:taken] = np.frombuffer(self._ahead[:taken], np.uint8)
         self._ahead = self._ahead[taken:]
         try:
-            end = taken + self._fill(memoryview(room)[taken:])
+            end = taken + self._fill(room.data[taken:])
         except self._errors as error:
             raise self._damaged(error) from error
         self._position += end
@@ -240,7 +240,7 @@ def _unpack_xz() -> _Unpacker:
 def _unpack_zstd() -> _Unpacker:
     import pyarrow as pa
 
-    def opener(raw: BinaryIO) -> Any:
+    def opener(raw: Any) -> Any:
         return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
 
     return opener, (EOFError, pa.ArrowException)

@@ -70,7 +70,7 @@ def _read_by_arrow(
         return None
     if np.any(data[lines[:, 0]] != ord("{")) or np.any(data[lines[:, 1] - 1] != ord("}")):
         return None
-    stream: Any = pa.BufferReader(pa.py_buffer(data))  # the stubs know only files
+    stream: Any = pa.BufferReader(pa.py_buffer(data.data))  # the stubs know only files
     try:
         rows = arrow_json.read_json(
             stream,

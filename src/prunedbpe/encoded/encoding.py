@@ -17,7 +17,7 @@ import numpy as np
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.progress import SILENT, Progress, Task
 from prunedbpe._support.threads import worker_count
-from prunedbpe.corpus import Corpus, CorpusInput, DocumentBatch, open_corpus
+from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.encoded.writer import (
     COLUMN_FORMATS,
     FILE_FORMATS,
@@ -195,7 +195,6 @@ def encode_into(
                 offsets = offsets + np.arange(len(offsets))
             writer.write(ids, offsets, text_bytes)
     return writer.report
-
 
 
 def _format_of(output: Path | BinaryIO) -> FileFormat:

@@ -158,7 +158,10 @@ class ImportedTokenizer(Tokenizer):
                 for string, token_id in foreign.unmergeable
             ],
         }
-        contents = {**paper_files(foreign.as_own()), SETTINGS_FILE: json_bytes(settings)}
+        contents: dict[str, bytes | ByteArray] = {
+            **paper_files(foreign.as_own()),
+            SETTINGS_FILE: json_bytes(settings),
+        }
         write_together(Path(folder), contents)
 
     @classmethod

@@ -16,14 +16,14 @@ import ast
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from prunedbpe import _core
 from prunedbpe._support.atomic_files import write_together
 from prunedbpe.errors import FormatError, PrunedBPEError
-from prunedbpe.types import BYTE_COUNT, BoolArray, ByteArray, UInt32Array
+from prunedbpe.types import BYTE_COUNT, ByteArray
 from prunedbpe.vocabulary.vocabulary import UnreachableTokenError, Vocabulary
 
 VISIBLE_FILE = "vocab.txt"
@@ -91,7 +91,7 @@ def _read_quickly(folder: Path) -> Vocabulary | None:
         files = [(folder / name).read_bytes() for name in (VISIBLE_FILE, INTERNAL_FILE)]
     except OSError:
         return None
-    found = cast("tuple[UInt32Array, BoolArray, list[bytes]] | None", _core.read_vocabulary(*files))
+    found = _core.read_vocabulary(*files)
     if found is None:
         return None
     pairs, visible, special = found

@@ -137,7 +137,7 @@ class TestDecoding:
         ],
     )
     def test_ids_outside_the_vocabulary(self, tokenizer, ids):
-        with pytest.raises(PrunedBPEError, match="cannot decode: .*token id"):
+        with pytest.raises(PrunedBPEError, match=r"cannot decode: .*token id"):
             tokenizer.decode(ids)
 
     @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_validation_may_only_be_counted(merges):
 
 
 def test_too_few_merges_or_too_little_room(merges):
-    with pytest.raises(InsufficientCandidatesError, match="this vocabulary needs 140 learned tokens"):
+    with pytest.raises(InsufficientCandidatesError, match="needs 140 learned tokens"):
         prune(merges.head(100), 400, threshold="auto")
     with pytest.raises(SettingsError, match="max_train_vocab=300 is below the 396"):
         prune(merges, 400, threshold="auto", max_train_vocab=300)
