@@ -25,7 +25,7 @@ constexpr std::size_t never = std::size_t{1} << 30;
 
 CASE("learner: against the definition, with any number of threads") {
     check::Random random(10);
-    for (int round = 0; round < 400; ++round) {
+    for (int round = 0; round < 150; ++round) {
         const plain::Corpus corpus = plain::random_corpus(random);
         const plain::Learned expected = plain::learn(corpus, 40);
         for (const unsigned threads : {1u, 2u, 3u}) {
