@@ -63,7 +63,7 @@ def test_wrong_usage(cli, words, named, tmp_path, monkeypatch):
         ("learn {x}/none.parquet --merges 9 -o {x}/m.parquet", "none.parquet: no such file"),
         ("prune {x}/none.parquet --vocab-size 500 -o {x}/tok", "none.parquet: no such file"),
         ("prune {c} --vocab-size 500 -o {x}/tok", "no run to continue"),
-        ("audit {x}/none --corpus {a}", "hint: give a tokenizer, or its folder: tokenizer.json"),
+        ("audit {x}/none --corpus {a}", "tokenizer.json"),
         ("encode {x}/none {a}", "none: no such folder"),
         ("encode {t} {a} --allow-special <none>", "'<none>' is not a special token"),
         ("decode {t} {x}/none", "none: No such file"),
@@ -94,10 +94,10 @@ def test_nothing_but_text_that_is_not_utf8(cli, tmp_path):
 
 
 def test_an_unexpected_error_is_one_line_unless_debug(cli, trained, monkeypatch, capfdbinary):
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise KeyError("lost")
 
-    monkeypatch.setattr(prunedbpe.cli.decode, "_decode_stream", fail)
+    monkeypatch.setattr(prunedbpe.cli.decode, "read_documents", fail)
     ended = cli("decode", trained / "tok", code=1)
     error, hint = ended.err.splitlines()
     assert error == "error: unexpected KeyError: 'lost'" and "--debug" in hint

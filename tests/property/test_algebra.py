@@ -1,4 +1,4 @@
-"""The statements of ``docs/concepts/visibility.md``: lengths and exposures follow from `applied`."""
+"""The statements of ``docs/concepts/visibility.md``: `applied` gives lengths and exposures."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from prunedbpe.errors import FormatError, SettingsError
-from prunedbpe.types import ByteArray
 
 _DAMAGED = "the file is damaged: create it again, or restore it from a copy"
 
@@ -70,7 +69,7 @@ def atomic_writes(*paths: str | os.PathLike[str]) -> Iterator[Sequence[BinaryIO]
     _sync_folder(last_target.parent)
 
 
-def write_together(folder: Path, contents: Mapping[str, bytes | ByteArray]) -> None:
+def write_together(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Write files into a folder, creating it if missing; if the last file exists, all do.
 
     Args:
@@ -80,7 +79,7 @@ def write_together(folder: Path, contents: Mapping[str, bytes | ByteArray]) -> N
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_writes(*(folder / name for name in contents)) as files:
         for file, content in zip(files, contents.values(), strict=True):
-            file.write(content if isinstance(content, bytes) else content.data)
+            file.write(content)
 
 
 def _sync_folder(folder: Path) -> None:

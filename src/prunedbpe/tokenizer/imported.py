@@ -158,10 +158,7 @@ class ImportedTokenizer(Tokenizer):
                 for string, token_id in foreign.unmergeable
             ],
         }
-        contents: dict[str, bytes | ByteArray] = {
-            **paper_files(foreign.as_own()),
-            SETTINGS_FILE: json_bytes(settings),
-        }
+        contents = {**paper_files(foreign.as_own()), SETTINGS_FILE: json_bytes(settings)}
         write_together(Path(folder), contents)
 
     @classmethod

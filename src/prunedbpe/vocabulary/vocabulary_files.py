@@ -23,7 +23,7 @@ import numpy as np
 from prunedbpe import _core
 from prunedbpe._support.atomic_files import write_together
 from prunedbpe.errors import FormatError, PrunedBPEError
-from prunedbpe.types import BYTE_COUNT, ByteArray
+from prunedbpe.types import BYTE_COUNT
 from prunedbpe.vocabulary.vocabulary import UnreachableTokenError, Vocabulary
 
 VISIBLE_FILE = "vocab.txt"
@@ -38,14 +38,14 @@ def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
     write_together(folder, paper_files(vocabulary))
 
 
-def paper_files(vocabulary: Vocabulary) -> dict[str, ByteArray]:
+def paper_files(vocabulary: Vocabulary) -> dict[str, bytes]:
     """Return the contents of both files by file name."""
     visible, internal = _core.write_vocabulary(
         vocabulary.pairs,
         vocabulary.visible,
         [text.encode() for text in vocabulary.special_tokens],
     )
-    return {VISIBLE_FILE: visible, INTERNAL_FILE: internal}
+    return {VISIBLE_FILE: visible.tobytes(), INTERNAL_FILE: internal.tobytes()}
 
 
 def token_repr(string: bytes) -> str:

@@ -49,7 +49,7 @@ def test_files_written_together_appear_together_the_last_one_last(
         return rename(self, target)
 
     monkeypatch.setattr(Path, "replace", note)
-    contents = {"b": b"1", "a": memoryview(b"22"), "settings": b""}
+    contents = {"b": b"1", "a": b"22", "settings": b""}
     write_together(tmp_path / "new" / "folder", contents)
     assert appeared == ["b", "a", "settings"]
     found = {path.name: path.read_bytes() for path in (tmp_path / "new" / "folder").iterdir()}

@@ -49,7 +49,7 @@ def test_out_of_pairs():
 
 
 def test_out_of_pairs_before_the_threshold_matters():
-    with pytest.raises(InsufficientCandidatesError, match="at most 4 learned tokens; .* needs 9"):
+    with pytest.raises(InsufficientCandidatesError, match=r"at most 4 learned tokens; .* needs 9"):
         reallocate(ALL, 9, Threshold.parse(0))
 
 
