@@ -18,13 +18,13 @@ _METADATA_KEY = b"prunedbpe"
 _DAMAGED = "the file is damaged: create it again"
 
 
-def write_table(path: Path, table: pa.Table, settings: Settings) -> None:
+def write_table(path: Path, columns: Mapping[str, Any], settings: Settings) -> None:
     """Write a table and its settings atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {_METADATA_KEY: json.dumps(settings).encode()}
     with atomic_write(path) as file:
         pq.write_table(
-            table.replace_schema_metadata(metadata),
+            pa.table(columns).replace_schema_metadata(metadata),
             file,
             compression="zstd",
             write_page_checksum=True,

@@ -17,7 +17,6 @@ import numpy as np
 from prunedbpe import _core
 from prunedbpe._support.atomic_files import naming
 from prunedbpe._support.digests import digest_arrays
-from prunedbpe._support.parquet import read_table, write_table
 from prunedbpe.corpus import CorpusReport, Shard
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer
@@ -141,16 +140,16 @@ class ChunkCounts:
 
     def save(self, path: str | Path) -> None:
         """Write the table as Parquet: columns ``chunk``, ``count``, ``first_position``."""
-        import pyarrow as pa
+        import pyarrow as pa  # slow to import, and only files need it
+
+        from prunedbpe._support.parquet import write_table
 
         chunks = pa.LargeBinaryArray.from_buffers(
             pa.large_binary(),
             len(self),
             [None, pa.py_buffer(self.offsets.data), pa.py_buffer(self.data.data)],
         )
-        table = pa.table(
-            {"chunk": chunks, "count": self.counts, "first_position": self.first_positions}
-        )
+        columns = {"chunk": chunks, "count": self.counts, "first_position": self.first_positions}
         settings = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -158,7 +157,7 @@ class ChunkCounts:
             "corpus": self.corpus.as_settings(),
             "shard": [self.shard.index, self.shard.count] if self.shard else None,
         }
-        write_table(Path(path), table, settings)
+        write_table(Path(path), columns, settings)
 
     @classmethod
     def load(cls, path: str | Path) -> ChunkCounts:
@@ -168,6 +167,8 @@ class ChunkCounts:
             FormatError: The file is not such a table, or is damaged.
         """
         import pyarrow as pa
+
+        from prunedbpe._support.parquet import read_table
 
         path = Path(path)
         columns = {"chunk": "large_binary", "count": "int64", "first_position": "int64"}

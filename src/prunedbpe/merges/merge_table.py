@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from prunedbpe import _core
 from prunedbpe._support.atomic_files import naming
-from prunedbpe._support.parquet import read_table, write_table
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.errors import FormatError, RunMismatchError
 from prunedbpe.pretokenizers import Pretokenizer
@@ -162,14 +160,14 @@ class MergeTable:
 
     def save(self, path: str | Path) -> None:
         """Write as Parquet: columns ``left``, ``right``, ``frequency``, ``applied``."""
-        table = pa.table(
-            {
-                "left": self.pairs[:, 0],
-                "right": self.pairs[:, 1],
-                "frequency": self.frequencies,
-                "applied": self.applied.replacements,
-            }
-        )
+        from prunedbpe._support.parquet import write_table  # Arrow is slow to import
+
+        columns = {
+            "left": self.pairs[:, 0],
+            "right": self.pairs[:, 1],
+            "frequency": self.frequencies,
+            "applied": self.applied.replacements,
+        }
         settings = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -179,7 +177,7 @@ class MergeTable:
             "byte_counts": self.applied.byte_counts.tolist(),
             "exhausted": self.exhausted,
         }
-        write_table(Path(path), table, settings)
+        write_table(Path(path), columns, settings)
 
     @classmethod
     def load(cls, path: str | Path) -> MergeTable:
@@ -188,6 +186,8 @@ class MergeTable:
         Raises:
             FormatError: The file is not such a table, or is damaged.
         """
+        from prunedbpe._support.parquet import read_table
+
         path = Path(path)
         columns = {"left": "uint32", "right": "uint32", "frequency": "int64", "applied": "int64"}
         table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)

@@ -9,15 +9,18 @@ before is looked up, as in encoding by rank. Plain Python: :func:`prunedbpe.refe
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prunedbpe import _core
 from prunedbpe._support.threads import thread_count
-from prunedbpe.counts import ChunkCounts
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 from prunedbpe.types import Int64Array, UInt32Array
 from prunedbpe.vocabulary import Vocabulary
+
+if TYPE_CHECKING:  # for lengths of counted corpora; encoding does without
+    from prunedbpe.counts import ChunkCounts
 
 
 class ShortestSegmenter:
@@ -89,6 +92,7 @@ def shortest_lengths(
         counts: The corpus.
         threads: One per core by default.
 
+    >>> from prunedbpe import ChunkCounts
     >>> counts = ChunkCounts.from_mapping({b"abcde": 3, b"ab": 2})
     >>> shortest_lengths([bytes([b]) for b in range(256)] + [b"ab", b"abc", b"cde"], counts)
     8
