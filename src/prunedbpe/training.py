@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prunedbpe._support.progress import SILENT, Progress
-from prunedbpe._support.threads import thread_count
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source
 from prunedbpe.errors import CorpusError
@@ -77,7 +76,6 @@ def train(
     special_tokens = check_special_tokens(special_tokens)
     required = required_tokens(vocab_size, special_tokens)
     policy.check(required)
-    thread_count(threads)
     pretokenizer = find_pretokenizer(pretokenizer)
     corpus = open_corpus(corpus)
     run = None if run_dir is None else RunDirectory(run_dir)

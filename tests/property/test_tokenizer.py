@@ -102,7 +102,7 @@ def test_streaming_decoder_equals_decode(tokenizer, data):
     decoder = tokenizer.streaming_decoder()
     pieces = [decoder.push(i) for i in ids]
     assert "".join([*pieces, decoder.finish()]) == tokenizer.decode(ids)
-    # After `finish` it begins anew.
+    # After `finish` it starts over.
     assert "".join([*map(decoder.push, ids), decoder.finish()]) == tokenizer.decode(ids)
 
 

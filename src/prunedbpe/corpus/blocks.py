@@ -15,8 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from prunedbpe._core import make_room
-from prunedbpe.corpus.files import CorpusFile, Layout
-from prunedbpe.corpus.shards import FilePart
+from prunedbpe.corpus.files import CorpusFile, FilePart, Layout
 from prunedbpe.errors import CorpusError
 from prunedbpe.types import ByteArray
 

@@ -23,8 +23,7 @@ from prunedbpe.corpus.documents import (
     replace_surrogates,
     report_skipped,
 )
-from prunedbpe.corpus.files import CorpusFile, Layout
-from prunedbpe.corpus.shards import FilePart
+from prunedbpe.corpus.files import CorpusFile, FilePart, Layout
 from prunedbpe.errors import CorpusError
 from prunedbpe.types import ByteArray, Int64Array
 

@@ -157,8 +157,9 @@ def encoded_batches(
     for batch in corpus.batches(task, threads=worker_count(threads)):
         if normalization is not None:
             batch = batch.normalized("NFC")
-        data, spans = np.asarray(batch.data), np.asarray(batch.spans)
-        ids, offsets = tokenizer.encode_documents(data, spans, threads=threads, **options)
+        ids, offsets = tokenizer.encode_documents(
+            batch.data, batch.spans, threads=threads, **options
+        )
         yield ids, offsets, batch.text_bytes
 
 

@@ -1,15 +1,20 @@
-"""The options that all encoding methods share, checked once for a whole batch."""
+"""The options that all encoding methods share, checked once for a whole batch.
+
+UTF-8 cannot express surrogates: pairs are joined, lone ones replaced or refused.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypedDict, get_args
+from typing import Literal, TypedDict, TypeVar, get_args
 
-from prunedbpe.errors import SettingsError
+from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.tokenizer.special_tokens import SpecialSet
-from prunedbpe.tokenizer.surrogates import Surrogates
 
 Segmentation = Literal["rank", "shortest"]
+Surrogates = Literal["strict", "replace"]
+Encoded = TypeVar("Encoded")
 
 SEED_MASK = 0xFFFFFFFFFFFFFFFF
 """Native code takes seeds of 64 bits."""
@@ -53,3 +58,32 @@ class EncodePlan:
     def is_ordinary(self) -> bool:
         """Whether no text needs a look at special tokens or a random choice."""
         return not (self.allowed_special or self.disallowed_special or self.dropout)
+
+
+def with_repair(
+    encode: Callable[[list[str]], Encoded], texts: list[str], surrogates: Surrogates
+) -> Encoded:
+    """Encode texts; look for surrogates only if one of them has no UTF-8."""
+    try:
+        return encode(texts)
+    except UnicodeEncodeError:
+        return encode([repair(text, surrogates) for text in texts])
+
+
+def repair(text: str, surrogates: Surrogates) -> str:
+    r"""Join surrogate pairs; replace lone surrogates by U+FFFD, or refuse them.
+
+    >>> repair("a\ud800b", "replace")
+    'a�b'
+    """
+    if surrogates == "replace":
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise PrunedBPEError(
+            f"the text holds a lone surrogate, U+{ord(text[error.start]):04X}, "
+            f"at character {error.start}",
+            hint="encode with surrogates='replace', or repair the text",
+        ) from None
+    return text

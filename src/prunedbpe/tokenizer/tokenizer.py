@@ -18,7 +18,12 @@ from prunedbpe import _core
 from prunedbpe._support.threads import thread_count
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
-from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodeOptions, EncodePlan
+from prunedbpe.tokenizer.encode_options import (
+    SEED_MASK,
+    EncodeOptions,
+    EncodePlan,
+    with_repair,
+)
 from prunedbpe.tokenizer.folder import (
     IMPORTED_FORMAT,
     read_settings,
@@ -28,7 +33,6 @@ from prunedbpe.tokenizer.folder import (
 from prunedbpe.tokenizer.shortest import ShortestSegmenter
 from prunedbpe.tokenizer.special_tokens import check_allowed, refuse_special_text, special_pattern
 from prunedbpe.tokenizer.streaming import StreamingDecoder
-from prunedbpe.tokenizer.surrogates import with_repair
 from prunedbpe.tokenizer.tiktoken_names import TiktokenMethods
 from prunedbpe.types import (
     AnyArray,

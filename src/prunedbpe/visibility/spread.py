@@ -31,7 +31,7 @@ def effective_sources(
         By rank, from 1 (all in one source) to the number of sources (equally in all).
 
     >>> pairs = np.array([[97, 98]], np.uint32)
-    >>> def source(times):  # a source that is "ab", so many times
+    >>> def source(times):  # a source that repeats "ab"
     ...     counts = np.zeros(256, np.int64)
     ...     counts[[97, 98]] = times
     ...     return Applied(counts, np.array([times]))

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 
 import pytest
 from strategies import zipf_text
 
 import prunedbpe
+import prunedbpe.training as train_module
 from prunedbpe import ChunkCounts, Corpus, Learner, Pretokenizer
 from prunedbpe.errors import FormatError, InsufficientCandidatesError, RunMismatchError
 from prunedbpe.merges import learner as learner_module
 from prunedbpe.merges.run_directory import Checkpointer, RunDirectory
-
-# `prunedbpe.training` is the function; the module of that name hides behind it.
-train_module = importlib.import_module("prunedbpe.training")
 
 TEXT = zipf_text()
 SIZE = 290
