@@ -18,7 +18,7 @@ place; with ``strict`` it is an error. A UTF-16 file is skipped as a whole.
 """
 
 from prunedbpe.corpus.corpus import Corpus, CorpusInput, open_corpus
-from prunedbpe.corpus.files import Shard
 from prunedbpe.corpus.documents import CorpusReport, DocumentBatch
+from prunedbpe.corpus.files import Shard
 
 __all__ = ["Corpus", "CorpusInput", "CorpusReport", "DocumentBatch", "Shard", "open_corpus"]

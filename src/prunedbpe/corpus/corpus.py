@@ -11,7 +11,7 @@ from typing import Any
 from prunedbpe._support.progress import Task
 from prunedbpe._support.threads import one_ahead
 from prunedbpe.corpus.documents import CorpusReport, DocumentBatch, ReadOptions
-from prunedbpe.corpus.files import CorpusFile, PathInput, STDIN, Shard, find_files, plan_parts
+from prunedbpe.corpus.files import STDIN, CorpusFile, PathInput, Shard, find_files, plan_parts
 from prunedbpe.corpus.readers import PYTHON_SOURCE, Piece, read_parts, read_texts
 from prunedbpe.errors import CorpusError, SettingsError
 from prunedbpe.types import Settings

@@ -9,7 +9,7 @@ added tokens in text; ``allowed_special="all"`` does the same.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -72,16 +72,16 @@ class ImportedTokenizer(Tokenizer):
             )
         return super()._plan(options)
 
-    def _cuts_natively(self, text: str) -> bool:
-        """Whether the scanner cuts this text as the original library does."""
+    def _cuts_natively(self, texts: Sequence[str]) -> bool:
+        """Whether the scanner cuts these texts as the original library does."""
         is_native = self.pretokenizer.is_native and not self._whole
-        return is_native and self.cut.is_plain(text)
+        return is_native and all(map(self.cut.is_plain, texts))
 
     def _normalize(self, text: str) -> str:
         return self.cut.normalized(text)
 
     def _encode_ordinary(self, text: str, plan: EncodePlan, seed: int) -> UInt32Array:
-        if self._cuts_natively(text):
+        if self._cuts_natively([text]):
             return super()._encode_ordinary(text, plan, seed)
         text = self._normalize(text)
         data = np.frombuffer(text.encode(), np.uint8)

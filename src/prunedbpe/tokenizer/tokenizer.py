@@ -260,10 +260,10 @@ class Tokenizer(TiktokenMethods):
 
     def _takes_batch(self, texts: list[str], plan: EncodePlan) -> bool:
         """Whether the native encoder may take all these texts at once."""
-        return not plan.allowed_special and all(map(self._cuts_natively, texts))
+        return not plan.allowed_special and self._cuts_natively(texts)
 
-    def _cuts_natively(self, text: str) -> bool:
-        """Whether the native encoder may cut this text by itself."""
+    def _cuts_natively(self, texts: Sequence[str]) -> bool:
+        """Whether the native encoder may cut these texts by itself."""
         return self._is_native
 
     def _encode(self, text: str, plan: EncodePlan, index: int) -> UInt32Array:
@@ -286,7 +286,7 @@ class Tokenizer(TiktokenMethods):
     def _encode_ordinary(self, text: str, plan: EncodePlan, seed: int) -> UInt32Array:
         if plan.segmentation == "shortest":
             return self._shortest.encode(text)
-        if self._cuts_natively(text):
+        if self._cuts_natively([text]):
             return self._encoder.encode_to_array(text, plan.dropout, seed & SEED_MASK)
         data = np.frombuffer(self._normalize(text).encode(), np.uint8)
         ends = self.pretokenizer.chunk_ends(data)
