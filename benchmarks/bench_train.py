@@ -4,7 +4,7 @@
 
 1. Verify on the first 4 MB of each text. Libraries break ties differently, so their merges may
    differ and still be right. Replay the merges of each library on counts of the same documents: the
-   encoded length must be within 0.1 % of ours.
+   encoded lengths must agree within 0.1 %.
 2. Time every library in rounds, so that a slow phase of the machine hits all of them. The clock
    starts before the library is imported.
 3. Time the whole pruned run (Standard BPE, reallocation, visibility, both tokenizers saved), and

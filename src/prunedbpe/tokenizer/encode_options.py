@@ -60,6 +60,9 @@ class EncodePlan:
         return not (self.allowed_special or self.disallowed_special or self.dropout)
 
 
+DEFAULT_PLAN = EncodePlan()
+
+
 def with_repair(
     encode: Callable[[list[str]], Encoded], texts: list[str], surrogates: Surrogates
 ) -> Encoded:

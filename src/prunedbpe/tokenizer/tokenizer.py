@@ -19,6 +19,7 @@ from prunedbpe._support.threads import thread_count
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 from prunedbpe.tokenizer.encode_options import (
+    DEFAULT_PLAN,
     SEED_MASK,
     EncodeOptions,
     EncodePlan,
@@ -249,7 +250,7 @@ class Tokenizer(TiktokenMethods):
         return ids.tolist(), list(zip(begins.tolist(), ends.tolist(), strict=True))
 
     def _plan(self, options: EncodeOptions) -> EncodePlan:
-        return EncodePlan(**options)
+        return EncodePlan(**options) if options else DEFAULT_PLAN
 
     def _refuse_special(self, texts: list[str], plan: EncodePlan) -> None:
         if plan.disallowed_special:
