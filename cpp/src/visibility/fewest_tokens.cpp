@@ -1,0 +1,193 @@
+#include "prunedbpe/fewest_tokens.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include "visibility/candidate_edges.hpp"
+#include "visibility/shortest_paths.hpp"
+
+namespace prunedbpe {
+namespace {
+
+// The state of a token.
+constexpr std::uint8_t shown = 1, flipped = 2;
+
+/// Chunks that `settle` goes through before it looks at the clock.
+constexpr std::size_t chunks_at_once = 1 << 17;
+
+std::vector<std::uint32_t> lengths_of(std::span<const std::int64_t> offsets) {
+    std::vector<std::uint32_t> lengths(offsets.size() - 1);
+    for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = static_cast<std::uint32_t>(offsets[i + 1] - offsets[i]);
+    return lengths;
+}
+
+/// What a token that begins at some byte of a chunk is worth to the chunk; loss 0 if there is none.
+struct KnownLoss {
+    std::uint32_t token;
+    std::uint32_t loss;
+};
+
+}  // namespace
+
+struct FewestTokens::Parts {
+    Parts(const ChunkCountsView& counts, const SourcesView& given, std::span<const std::uint8_t> strings,
+          std::span<const std::int64_t> string_offsets, unsigned threads)
+        : team(threads),
+          edges(counts, DoubleArray(strings, string_offsets), lengths_of(string_offsets), team),
+          source_offsets(given.offsets.begin(), given.offsets.end()),
+          sources(given.sources.begin(), given.sources.end()),
+          counts_in_sources(given.counts.begin(), given.counts.end()),
+          states(edges.token_count(), 0),
+          losses(edges.token_count() * given.source_count, 0),
+          lengths(given.source_count, 0),
+          next_chunk(edges.chunk_count()) {
+        known_losses.resize(counts.bytes.size());
+        std::fill(known_losses.begin(), known_losses.end(), KnownLoss{});
+        known_fewest.resize(edges.chunk_count());
+        for (std::size_t i = 0; i < edges.chunk_count(); ++i) {
+            known_fewest[i] = static_cast<std::uint32_t>(edges.chunk(i).edges_at.size());
+            add_to_row(lengths.data(), 0, i, known_fewest[i]);
+        }
+    }
+
+    template <class Use>
+    void for_each_source(std::size_t chunk, Use&& use) const {
+        for (auto j = static_cast<std::size_t>(source_offsets[chunk]), end = static_cast<std::size_t>(source_offsets[chunk + 1]);
+             j < end; ++j) {
+            use(sources[j], counts_in_sources[j]);
+        }
+    }
+
+    /// Adds amount * count to a row of `table` for every source of the chunk. Several threads may add to one number; sums
+    /// of integers do not depend on their order.
+    void add_to_row(std::int64_t* table, std::size_t row, std::size_t chunk, std::int64_t amount) const {
+        for_each_source(chunk, [&](std::uint32_t source, std::int64_t count) {
+            std::atomic_ref(table[row * lengths.size() + source]).fetch_add(amount * count, std::memory_order_relaxed);
+        });
+    }
+
+    bool has_flipped_token(std::size_t chunk) const {
+        const std::span<const std::uint32_t> tokens = edges.chunk(chunk).tokens;
+        return std::any_of(tokens.begin(), tokens.end(), [&](std::uint32_t token) { return states[token] & flipped; });
+    }
+
+    void settle_chunk(std::size_t chunk, ShortestPaths& paths) {
+        paths.find(chunk, states.data(), shown);
+        const std::span<KnownLoss> known = {known_losses.data() + edges.first_byte(chunk), edges.chunk(chunk).edges_at.size()};
+        std::size_t at = 0;
+        const auto forget_up_to = [&](std::size_t end) {
+            for (; at < end; ++at) {
+                if (known[at].loss != 0) add_to_row(losses.data(), known[at].token, chunk, -std::int64_t{known[at].loss});
+                known[at].loss = 0;
+            }
+        };
+        paths.for_each_loss([&](std::uint32_t begin, std::uint32_t token, std::uint32_t loss) {
+            forget_up_to(begin);
+            KnownLoss& before = known[at++];
+            if (before.loss != 0 && before.token == token) {
+                if (loss != before.loss) add_to_row(losses.data(), token, chunk, std::int64_t{loss} - before.loss);
+            } else {
+                if (before.loss != 0) add_to_row(losses.data(), before.token, chunk, -std::int64_t{before.loss});
+                add_to_row(losses.data(), token, chunk, loss);
+            }
+            before = {token, loss};
+        });
+        forget_up_to(known.size());
+        std::uint32_t& fewest = known_fewest[chunk];
+        if (paths.fewest() != fewest) add_to_row(lengths.data(), 0, chunk, std::int64_t{paths.fewest()} - fewest);
+        fewest = paths.fewest();
+    }
+
+    WorkerTeam team;
+    CandidateEdges edges;
+    HugeVector<std::int64_t> source_offsets;
+    HugeVector<std::uint32_t> sources;
+    HugeVector<std::int64_t> counts_in_sources;
+    std::vector<std::uint8_t> states;  ///< by rank; those of the bytes mean nothing
+    std::vector<std::int64_t> losses;  ///< by rank, then by source
+    std::vector<std::int64_t> lengths;  ///< by source
+    HugeVector<KnownLoss> known_losses;        ///< by byte of all chunks: what `losses` holds of it
+    HugeVector<std::uint32_t> known_fewest;    ///< by chunk: what `lengths` holds of it
+    std::vector<std::uint32_t> being_flipped;
+    std::size_t next_chunk;  ///< the first one that has not been settled
+};
+
+FewestTokens::FewestTokens(const ChunkCountsView& counts, const SourcesView& sources, std::span<const std::uint8_t> strings,
+                           std::span<const std::int64_t> string_offsets, unsigned threads) {
+    if (sources.offsets.size() != counts.size() + 1 || sources.sources.size() != sources.counts.size() ||
+        static_cast<std::size_t>(sources.offsets.back()) != sources.counts.size()) {
+        throw std::invalid_argument("the sources belong to another table of chunks");
+    }
+    for (const std::uint32_t source : sources.sources) {
+        if (source >= sources.source_count) throw std::invalid_argument("source " + std::to_string(source) + " does not exist");
+    }
+    parts_ = std::make_unique<Parts>(counts, sources, strings, string_offsets, threads);
+}
+
+FewestTokens::~FewestTokens() = default;
+
+void FewestTokens::flip(std::span<const std::uint32_t> ranks) {
+    Parts& parts = *parts_;
+    if (parts.next_chunk < parts.edges.chunk_count()) throw std::invalid_argument("the last flip is not settled yet");
+    for (const std::uint32_t rank : ranks) {
+        const bool is_candidate = rank >= byte_count && rank < parts.states.size();
+        if (!is_candidate || parts.states[rank] & flipped) {
+            for (const std::uint32_t done : parts.being_flipped) parts.states[done] ^= shown | flipped;
+            parts.being_flipped.clear();
+            throw std::invalid_argument("rank " + std::to_string(rank) + (is_candidate ? " is given twice" : " is not a candidate"));
+        }
+        parts.states[rank] ^= shown | flipped;
+        parts.being_flipped.push_back(rank);
+    }
+    parts.next_chunk = 0;
+}
+
+bool FewestTokens::settle(double seconds) {
+    using Clock = std::chrono::steady_clock;
+    Parts& parts = *parts_;
+    const auto stop = Clock::now() + std::chrono::duration<double>(seconds);
+    std::vector<ShortestPaths> paths(parts.team.size(), ShortestPaths(parts.edges));
+    while (parts.next_chunk < parts.edges.chunk_count()) {
+        const std::size_t end = std::min(parts.next_chunk + chunks_at_once, parts.edges.chunk_count());
+        share_out(parts.team, parts.next_chunk, end, [&](unsigned member, std::size_t first, std::size_t last) {
+            for (std::size_t chunk = first; chunk < last; ++chunk) {
+                if (parts.has_flipped_token(chunk)) parts.settle_chunk(chunk, paths[member]);
+            }
+        });
+        parts.next_chunk = end;
+        if (Clock::now() >= stop && end < parts.edges.chunk_count()) return false;
+    }
+    for (const std::uint32_t rank : parts.being_flipped) parts.states[rank] ^= flipped;
+    parts.being_flipped.clear();
+    return true;
+}
+
+std::span<const std::int64_t> FewestTokens::losses() const { return parts_->losses; }
+
+std::vector<std::int64_t> FewestTokens::gains() const {
+    Parts& parts = *parts_;
+    std::vector<std::int64_t> gains(parts.losses.size(), 0);
+    std::vector<ShortestPaths> paths(parts.team.size(), ShortestPaths(parts.edges));
+    share_out(parts.team, 0, parts.edges.chunk_count(), [&](unsigned member, std::size_t first, std::size_t last) {
+        for (std::size_t chunk = first; chunk < last; ++chunk) {
+            paths[member].find(chunk, parts.states.data(), shown, true);
+            paths[member].for_each_gain(
+                [&](std::uint32_t token, std::uint32_t gain) { parts.add_to_row(gains.data(), token, chunk, gain); });
+        }
+    });
+    return gains;
+}
+
+std::span<const std::int64_t> FewestTokens::lengths() const { return parts_->lengths; }
+
+std::size_t FewestTokens::memory() const {
+    const Parts& parts = *parts_;
+    return parts.edges.memory() + parts.states.size() +
+           (parts.source_offsets.size() + parts.counts_in_sources.size() + parts.losses.size()) * sizeof(std::int64_t) +
+           parts.known_losses.size() * sizeof(KnownLoss) +
+           (parts.sources.size() + parts.known_fewest.size()) * sizeof(std::uint32_t);
+}
+
+}  // namespace prunedbpe
