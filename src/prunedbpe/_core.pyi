@@ -164,8 +164,11 @@ class ShortestEncoder:
 
     def __init__(self, strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], pretokenizer: str) -> None: ...
 
-    def encode(self, text: str) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
-        """Token ids of a text."""
+    def encode(self, text: str) -> list[int]:
+        """Token ids as a list."""
+
+    def encode_to_array(self, text: str) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """Token ids as an array."""
 
     def encode_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """Token ids of a text that the caller has cut: chunk i ends at ends[i]."""

@@ -109,7 +109,7 @@ def test_batches_are_equal_on_any_number_of_threads(tok, threads):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"segmentation": "shortest", "dropout": 0.5}, "no merges to drop"),
+        ({"segmentation": "shortest", "dropout": 0.5}, "shortest segmentation applies none"),
         ({"segmentation": "greedy"}, "'rank' or 'shortest'"),
     ],
 )

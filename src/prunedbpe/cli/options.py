@@ -43,6 +43,13 @@ class SourceMode(str, Enum):
     CORPUS = "corpus"
 
 
+class SegmentationName(str, Enum):
+    """How a chunk is cut into visible tokens."""
+
+    RANK = "rank"
+    SHORTEST = "shortest"
+
+
 Inputs = Annotated[
     list[str],
     typer.Argument(
@@ -125,6 +132,13 @@ CandidateRatio = Annotated[
     typer.Option(min=1.0, help="With auto: merges to retain per visible learned token."),
 ]
 Sources = Annotated[SourceMode, typer.Option(help="With auto: what counts as one source.")]
+SegmentationOption = Annotated[
+    SegmentationName | None,
+    typer.Option(
+        "--segmentation",
+        help="Merge chunks by rank, or cut them into the fewest visible tokens.",
+    ),
+]
 SpecialTokens = Annotated[
     list[str] | None,
     typer.Option(

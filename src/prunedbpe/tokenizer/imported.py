@@ -21,8 +21,8 @@ from prunedbpe.errors import FormatError, PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
 from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodeOptions, EncodePlan
 from prunedbpe.tokenizer.folder import (
-    FORMAT_VERSION,
     IMPORTED_FORMAT,
+    RANK_VERSION,
     SETTINGS_FILE,
     read_settings,
 )
@@ -65,7 +65,7 @@ class ImportedTokenizer(Tokenizer):
     # Encoding
 
     def _plan(self, options: EncodeOptions) -> EncodePlan:
-        if options.get("segmentation", "rank") != "rank":
+        if options.get("segmentation") not in (None, "rank"):
             raise SettingsError(
                 "an imported tokenizer encodes as the original does, by rank",
                 hint="leave out segmentation",
@@ -147,7 +147,7 @@ class ImportedTokenizer(Tokenizer):
         foreign = self.foreign
         settings = {
             "format": IMPORTED_FORMAT,
-            "version": FORMAT_VERSION,
+            "version": RANK_VERSION,
             "cut": self.cut.describe(),
             "whole_chunks": self.whole_chunks,
             "origin": self.training["imported"],

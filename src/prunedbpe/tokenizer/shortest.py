@@ -1,9 +1,10 @@
 """Vocabulary-only segmentation: the fewest visible tokens for every chunk, exact.
 
 In: a vocabulary, and text or chunk counts. Out: token ids, or lengths. Merge ranks play no part;
-any visible string may stand anywhere in a chunk. Ties go to the longest first token, then the
-longest second one, and so on. A new chunk costs O(its length times the longest token); a chunk seen
-before is looked up, as in encoding by rank. Plain Python: :func:`prunedbpe.reference.shortest`.
+any visible string may stand anywhere in a chunk. Among segmentations with the fewest tokens, the
+last token is as long as possible, then the one before it, and so on. A new chunk costs O(its length
+times the longest token); a chunk seen before is looked up, as in encoding by rank. Plain Python:
+:func:`prunedbpe.reference.shortest`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class ShortestSegmenter:
     def encode(self, text: str) -> UInt32Array:
         """Token ids of a text; no part of it stands for a special token."""
         if self._is_native:
-            return self.native.encode(text)
+            return self.native.encode_to_array(text)
         data = np.frombuffer(self.pretokenizer.normalize(text).encode(), np.uint8)
         return self.native.encode_chunks(data, self.pretokenizer.chunk_ends(data))
 
