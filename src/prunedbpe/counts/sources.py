@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -184,10 +184,11 @@ class SourceCounts:
 
         from prunedbpe._support.parquet import write_table
 
+        lists: Any = pa.LargeListArray  # the stubs know no arrays of NumPy
         columns = {
             **self.total.to_arrow(),
-            "sources": pa.LargeListArray.from_arrays(self.offsets, self.sources),
-            "source_counts": pa.LargeListArray.from_arrays(self.offsets, self.counts),
+            "sources": lists.from_arrays(self.offsets, self.sources),
+            "source_counts": lists.from_arrays(self.offsets, self.counts),
         }
         settings = {
             **self.total.settings(),
@@ -211,13 +212,14 @@ class SourceCounts:
         from prunedbpe._support.parquet import read_table
 
         path = Path(path)
-        columns = {
+        columns: dict[str, Any] = {
             **ChunkCounts.ARROW_COLUMNS,
             "sources": pa.large_list(pa.uint32()),
             "source_counts": pa.large_list(pa.int64()),
         }
         table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
-        sources, counts = (table[name].combine_chunks() for name in ("sources", "source_counts"))
+        sources: Any = table["sources"].combine_chunks()
+        counts: Any = table["source_counts"].combine_chunks()
         with naming(path):
             if not sources.offsets.equals(counts.offsets):
                 raise FormatError("the sources of a chunk are not as many as their counts")
