@@ -86,7 +86,10 @@ def train(
     sources = None
     if policy.is_auto:
         sources = _count_sources(corpus, policy, pretokenizer, run, threads, progress)
-    counts = sources.total if sources else _count(corpus, pretokenizer, run, threads, progress)
+    if sources is None:
+        counts = _count(corpus, pretokenizer, run, threads, progress)
+    else:
+        counts = sources.total
     if required and not len(counts):
         raise CorpusError(counts.corpus.why_empty(), hint="check the inputs and their encoding")
     validation = _count_validation(policy, pretokenizer, threads, progress)

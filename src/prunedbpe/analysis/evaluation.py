@@ -122,8 +122,8 @@ def evaluate(
             evaluator = _Evaluator(name, tokenizer, corpus_name, threads)
             whole.append(evaluator.evaluate(sources.total, None))
             if by_folder and len(sources) > 1:
-                named = zip(sources.names, sources.tables, strict=True)
-                rows.extend(evaluator.evaluate(table, folder) for folder, table in named)
+                folders = enumerate(sources.names)
+                rows.extend(evaluator.evaluate(sources.table(i), name) for i, name in folders)
         intervals: list[tuple[float, float] | None] = [None] * len(whole)
         if bootstrap:
             lengths = _document_lengths(list(tokenizers.values()), corpus, threads, progress)

@@ -183,7 +183,9 @@ def _experiments(
     parts = {name: sources.total for name, sources in counted.items()}
     whole = "+".join(parts)
     tables = {**parts, whole: reduce_counts(list(parts.values()))}
-    sources = {name: list(source.tables) for name, source in counted.items()}
+    sources = {
+        name: [source.table(i) for i in range(len(source))] for name, source in counted.items()
+    }
     sources[whole] = [table for part in parts for table in sources[part]]
     return [
         Experiment(

@@ -53,15 +53,11 @@ def effective_sources(
 def replay_sources(
     merges: MergeTable, sources: SourceCounts, *, threads: int | None = None
 ) -> list[Applied]:
-    """What merges do to each source; the tables of one name are one source.
+    """What merges do to each source.
 
     Args:
         merges: The merges, in order.
         sources: The counted sources.
         threads: One per core by default.
     """
-    by_name: dict[str, Applied] = {}
-    for name, table in zip(sources.names, sources.tables, strict=True):
-        applied = replay(merges, table, threads=threads)
-        by_name[name] = by_name[name] + applied if name in by_name else applied
-    return list(by_name.values())
+    return [replay(merges, sources.table(i), threads=threads) for i in range(len(sources))]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import chunk_counts
 
-from prunedbpe import ChunkCounts, SourceCounts, learn, replay
+from prunedbpe import ChunkCounts, SourceCounts, learn, reduce_counts, replay
 from prunedbpe.visibility.exposure import exposure
 from prunedbpe.visibility.spread import effective_sources, replay_sources
 
@@ -15,7 +15,7 @@ from prunedbpe.visibility.spread import effective_sources, replay_sources
 @given(st.lists(chunk_counts(), min_size=1, max_size=4))
 def test_effective_sources_are_what_the_definition_says(parts):
     tables = [ChunkCounts.from_mapping(part) for part in parts]
-    merges = learn(SourceCounts(tuple("abcd"[: len(parts)]), tuple(tables)).total, 30)
+    merges = learn(reduce_counts(tables), 30)
     sources = [replay(merges, table) for table in tables]
     found = effective_sources(merges.pairs, sources, len(merges))
     rows = [exposure(merges.pairs, source).tolist() for source in sources]
@@ -27,8 +27,8 @@ def test_effective_sources_are_what_the_definition_says(parts):
 
 
 def test_tables_of_one_name_are_one_source():
-    tables = tuple(ChunkCounts.from_mapping(part) for part in ({b"ab": 1}, {b"b": 2}, {b"ab": 3}))
-    sources = SourceCounts(("a", "b", "a"), tables)
+    tables = [ChunkCounts.from_mapping(part) for part in ({b"ab": 1}, {b"b": 2}, {b"ab": 3})]
+    sources = SourceCounts.from_tables("aba", tables)
     merges = learn(sources.total, 1)
     first, second = replay_sources(merges, sources)
     assert len(sources) == 2
