@@ -9,12 +9,27 @@ using prunedbpe::FewestTokens;
 void bind_visibility(nb::module_& module) {
     module.def(
         "hide_cheapest",
-        [](PairArray merges, InputArray<double> exposure, InputArray<double> price, std::size_t count) {
+        [](PairArray merges, Int64s exposure, InputArray<double> weights, double exponent, InputArray<double> price,
+           std::size_t count) {
             return to_array(without_gil([&] {
-                return prunedbpe::hide_cheapest(as_merges(merges), as_span(exposure), as_span(price), count);
+                return prunedbpe::hide_cheapest(as_merges(merges), as_span(exposure), {as_span(weights), exponent},
+                                                as_span(price), count);
             }));
         },
-        "merges"_a, "exposure"_a, "price"_a, "count"_a, "Ranks of the tokens to hide, the cheapest first.");
+        "merges"_a, "exposure"_a, "weights"_a, "exponent"_a, "price"_a, "count"_a,
+        "Ranks of the tokens to hide, the cheapest first.");
+    module.def(
+        "tally_by_source",
+        [](UInt32s ids, Int64s offsets, Int64s source_offsets, UInt32s sources, Int64s source_counts,
+           std::size_t source_count, std::size_t token_count) {
+            return to_array(without_gil([&] {
+                return prunedbpe::tally_by_source(
+                    {as_span(ids), as_span(offsets)},
+                    {as_span(source_offsets), as_span(sources), as_span(source_counts), source_count}, token_count);
+            }));
+        },
+        "ids"_a, "offsets"_a, "source_offsets"_a, "sources"_a, "source_counts"_a, "source_count"_a, "token_count"_a,
+        "By token, then by source: its occurrences in a corpus whose chunk i is cut into ids[offsets[i]:offsets[i + 1]].");
     // Safe without the GIL: inputs are borrowed for the call, and the object has one owner.
     const nb::call_guard<nb::gil_scoped_release> release_gil;
     nb::class_<FewestTokens>(module, "FewestTokens",

@@ -13,20 +13,12 @@
 #include <vector>
 
 #include "prunedbpe/counts.hpp"
+#include "prunedbpe/sources.hpp"
 
 namespace prunedbpe {
 
-/// In which sources the chunks of a table occur: chunk i occurs counts[j] times in sources[j], for j in
-/// [offsets[i], offsets[i + 1]).
-struct SourcesView {
-    std::span<const std::int64_t> offsets;
-    std::span<const std::uint32_t> sources;
-    std::span<const std::int64_t> counts;
-    std::size_t source_count;
-};
-
 /// The fewest tokens of a corpus under a visible set that changes. Numbers are exact sums of integers, so they do not
-/// depend on the number of threads. Memory: 4 bytes for every match of a candidate in a unique chunk, and about 3 for
+/// depend on the number of threads. Memory: 4 bytes for every match of a candidate in a unique chunk, and about 12 for
 /// every unique byte.
 class FewestTokens {
 public:

@@ -37,8 +37,8 @@ struct FewestTokens::Parts {
         : team(threads),
           edges(counts, DoubleArray(strings, string_offsets), lengths_of(string_offsets), team),
           source_offsets(given.offsets.begin(), given.offsets.end()),
-          sources(given.sources.begin(), given.sources.end()),
-          counts_in_sources(given.counts.begin(), given.counts.end()),
+          source_indices(given.sources.begin(), given.sources.end()),
+          source_counts(given.counts.begin(), given.counts.end()),
           states(edges.token_count(), 0),
           losses(edges.token_count() * given.source_count, 0),
           lengths(given.source_count, 0),
@@ -52,18 +52,12 @@ struct FewestTokens::Parts {
         }
     }
 
-    template <class Use>
-    void for_each_source(std::size_t chunk, Use&& use) const {
-        for (auto j = static_cast<std::size_t>(source_offsets[chunk]), end = static_cast<std::size_t>(source_offsets[chunk + 1]);
-             j < end; ++j) {
-            use(sources[j], counts_in_sources[j]);
-        }
-    }
+    SourcesView sources() const { return {source_offsets, source_indices, source_counts, lengths.size()}; }
 
     /// Adds amount * count to a row of `table` for every source of the chunk. Several threads may add to one number; sums
     /// of integers do not depend on their order.
     void add_to_row(std::int64_t* table, std::size_t row, std::size_t chunk, std::int64_t amount) const {
-        for_each_source(chunk, [&](std::uint32_t source, std::int64_t count) {
+        sources().for_each(chunk, [&](std::uint32_t source, std::int64_t count) {
             std::atomic_ref(table[row * lengths.size() + source]).fetch_add(amount * count, std::memory_order_relaxed);
         });
     }
@@ -102,9 +96,9 @@ struct FewestTokens::Parts {
 
     WorkerTeam team;
     CandidateEdges edges;
-    HugeVector<std::int64_t> source_offsets;
-    HugeVector<std::uint32_t> sources;
-    HugeVector<std::int64_t> counts_in_sources;
+    HugeVector<std::int64_t> source_offsets;  // a copy of the SourcesView
+    HugeVector<std::uint32_t> source_indices;
+    HugeVector<std::int64_t> source_counts;
     std::vector<std::uint8_t> states;  ///< by rank; those of the bytes mean nothing
     std::vector<std::int64_t> losses;  ///< by rank, then by source
     std::vector<std::int64_t> lengths;  ///< by source
@@ -116,13 +110,7 @@ struct FewestTokens::Parts {
 
 FewestTokens::FewestTokens(const ChunkCountsView& counts, const SourcesView& sources, std::span<const std::uint8_t> strings,
                            std::span<const std::int64_t> string_offsets, unsigned threads) {
-    if (sources.offsets.size() != counts.size() + 1 || sources.sources.size() != sources.counts.size() ||
-        static_cast<std::size_t>(sources.offsets.back()) != sources.counts.size()) {
-        throw std::invalid_argument("the sources belong to another table of chunks");
-    }
-    for (const std::uint32_t source : sources.sources) {
-        if (source >= sources.source_count) throw std::invalid_argument("source " + std::to_string(source) + " does not exist");
-    }
+    sources.check(counts.size());
     parts_ = std::make_unique<Parts>(counts, sources, strings, string_offsets, threads);
 }
 
@@ -185,9 +173,9 @@ std::span<const std::int64_t> FewestTokens::lengths() const { return parts_->len
 std::size_t FewestTokens::memory() const {
     const Parts& parts = *parts_;
     return parts.edges.memory() + parts.states.size() +
-           (parts.source_offsets.size() + parts.counts_in_sources.size() + parts.losses.size()) * sizeof(std::int64_t) +
+           (parts.source_offsets.size() + parts.source_counts.size() + parts.losses.size()) * sizeof(std::int64_t) +
            parts.known_losses.size() * sizeof(KnownLoss) +
-           (parts.sources.size() + parts.known_fewest.size()) * sizeof(std::uint32_t);
+           (parts.source_indices.size() + parts.known_fewest.size()) * sizeof(std::uint32_t);
 }
 
 }  // namespace prunedbpe

@@ -50,6 +50,11 @@ class RunDirectory:
         return self.folder / "merges.parquet"
 
     @property
+    def choice_path(self) -> Path:
+        """The state of a choice of visible tokens for the shortest segmentation."""
+        return self.folder / "choice.json"
+
+    @property
     def settings_path(self) -> Path:
         """What the run is about."""
         return self.folder / "run.json"
