@@ -6,6 +6,7 @@ from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.threads import worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.counts.counting import BatchCounter
+from prunedbpe.counts.source_fields import FieldSources
 from prunedbpe.counts.source_layout import FileSources
 from prunedbpe.counts.sources import SourceCounts, SourceKind
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
@@ -40,10 +41,29 @@ def count_by_source(
     corpus = open_corpus(corpus)
     # The plan is that of the whole corpus, so that all shards agree.
     sizes = {file["path"]: file["bytes"] for file in corpus.fingerprint()}
-    layout = FileSources(sizes, sources)
+    field = _field_of(corpus, sources)
+    layout = FileSources(sizes, sources) if field is None else FieldSources(field)
     counter = BatchCounter(find_pretokenizer(pretokenizer), threads)
     with progress.task("Counting", total=corpus.size, unit="bytes") as task:
-        for batch in corpus.batches(task, threads=worker_count(threads)):
+        for batch in corpus.batches(
+            task, threads=worker_count(threads), with_sources=field is not None
+        ):
             counter.add(batch, layout.assign(batch, counter))
     names, note = layout.finish(counter)
-    return counter.finish_by_source(names, sources, note, corpus.report, corpus.shard)
+    kind = source_kind(corpus, sources)
+    return counter.finish_by_source(names, kind, note, corpus.report, corpus.shard)
+
+
+def source_kind(corpus: Corpus, sources: SourceKind) -> str:
+    """Return the :attr:`SourceCounts.kind` that counting a corpus will give.
+
+    >>> source_kind(Corpus(".", source_field="lang"), "files")
+    'field:lang'
+    """
+    field = _field_of(corpus, sources)
+    return sources if field is None else f"field:{field}"
+
+
+def _field_of(corpus: Corpus, sources: SourceKind) -> str | None:
+    """Return the field that names the sources; folders and the whole corpus need none."""
+    return corpus.options.source_field if sources == "files" else None
