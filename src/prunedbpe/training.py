@@ -18,6 +18,7 @@ from prunedbpe._support.checkpoint import NO_CHECKPOINT, Checkpoint
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source
+from prunedbpe.counts.counting_by_source import source_kind
 from prunedbpe.errors import CorpusError
 from prunedbpe.merges import Candidates, Learner, MergeTable
 from prunedbpe.merges.run_directory import RunDirectory
@@ -374,7 +375,11 @@ def _count_sources(
             corpus, sources=kind, pretokenizer=pretokenizer, threads=threads, progress=progress
         )
 
-    return count_sources() if run is None else run.sources(corpus, kind, count_sources)
+    return (
+        count_sources()
+        if run is None
+        else run.sources(corpus, source_kind(corpus, kind), count_sources)
+    )
 
 
 def _count_validation(

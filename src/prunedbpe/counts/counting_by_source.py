@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import PurePath
-from typing import get_args
-
-import numpy as np
-
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.threads import worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.counts.counting import BatchCounter
+from prunedbpe.counts.source_fields import FieldSources
+from prunedbpe.counts.source_layout import FileSources
 from prunedbpe.counts.sources import SourceCounts, SourceKind
-from prunedbpe.errors import SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
-
-MOST_SOURCES = 64
-"""A corpus of more files is grouped into at most this many sources of neighbouring files."""
 
 
 def count_by_source(
@@ -32,41 +24,46 @@ def count_by_source(
 
     Args:
         corpus: As for :func:`prunedbpe.count`.
-        sources: What counts as one source.
+        sources: What counts as one source. A corpus with a ``source_field`` is divided by that
+            field instead of by files.
         pretokenizer: As for :func:`prunedbpe.count`.
         threads: As for :func:`prunedbpe.count`.
         progress: As for :func:`prunedbpe.count`.
+
+    Raises:
+        CorpusError: A file cannot be read, or no document has the source field.
+        SettingsError: The kind of source is unknown.
 
     >>> counted = count_by_source(iter(["to be", "or not to be"]))
     >>> counted.names, len(counted.total)
     (('<python>',), 5)
     """
     corpus = open_corpus(corpus)
-    source_of = _grouping(corpus.sources, sources)
+    # The plan is that of the whole corpus, so that all shards agree.
+    sizes = {file["path"]: file["bytes"] for file in corpus.fingerprint()}
+    field = _field_of(corpus, sources)
+    layout = FileSources(sizes, sources) if field is None else FieldSources(field)
     counter = BatchCounter(find_pretokenizer(pretokenizer), threads)
-    numbers: dict[str, int] = {}
     with progress.task("Counting", total=corpus.size, unit="bytes") as task:
-        for batch in corpus.batches(task, threads=worker_count(threads)):
-            number = numbers.setdefault(source_of(batch.source), len(numbers))
-            counter.add(batch, np.full(len(batch), number, np.uint32))
-    return counter.finish_by_source(list(numbers), sources, "", corpus.report, corpus.shard)
+        for batch in corpus.batches(
+            task, threads=worker_count(threads), with_sources=field is not None
+        ):
+            counter.add(batch, layout.assign(batch, counter))
+    names, note = layout.finish(counter)
+    kind = source_kind(corpus, sources)
+    return counter.finish_by_source(names, kind, note, corpus.report, corpus.shard)
 
 
-def _grouping(paths: Sequence[str], sources: SourceKind) -> Callable[[str], str]:
-    """Return the function from a file to its source."""
-    if sources not in get_args(SourceKind):
-        raise SettingsError(
-            f"sources={sources!r} is unknown", hint=f"give one of {get_args(SourceKind)}"
-        )
-    if sources == "corpus":
-        return lambda path: "<corpus>"
-    folder_of = {path: str(PurePath(path).parent) for path in paths}
-    if sources == "files" and len(set(paths)) <= MOST_SOURCES:
-        return lambda path: path
-    if len(set(folder_of.values())) <= MOST_SOURCES and (
-        sources == "folders" or len(set(folder_of.values())) > 1
-    ):
-        return lambda path: folder_of.get(path, path)
-    # Too many folders as well: group runs of neighbouring files.
-    order = {path: i for i, path in enumerate(dict.fromkeys(paths))}
-    return lambda path: f"<part {order.get(path, 0) * MOST_SOURCES // len(order)}>"
+def source_kind(corpus: Corpus, sources: SourceKind) -> str:
+    """Return the :attr:`SourceCounts.kind` that counting a corpus will give.
+
+    >>> source_kind(Corpus(".", source_field="lang"), "files")
+    'field:lang'
+    """
+    field = _field_of(corpus, sources)
+    return sources if field is None else f"field:{field}"
+
+
+def _field_of(corpus: Corpus, sources: SourceKind) -> str | None:
+    """Return the field that names the sources; folders and the whole corpus need none."""
+    return corpus.options.source_field if sources == "files" else None

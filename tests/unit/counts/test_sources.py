@@ -9,44 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from source_helpers import assert_same, cells, write
 from strategies import chunk_counts, documents
 
 from prunedbpe import ChunkCounts, Corpus, SourceCounts, count, count_by_source, reduce_counts
-from prunedbpe.counts.counting_by_source import MOST_SOURCES
 from prunedbpe.errors import FormatError, SettingsError
-
-
-def write(folder, texts):
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    return folder
-
-
-def cells(sources):
-    """The matrix, as chunk -> source -> count."""
-    rows = [chunk for chunk, _ in sources.total.items()]
-    return {
-        chunk: {sources.names[s]: int(n) for s, n in zip(*found, strict=True)}
-        for chunk, *found in zip(
-            rows,
-            np.split(sources.sources, sources.offsets[1:-1]),
-            np.split(sources.counts, sources.offsets[1:-1]),
-            strict=True,
-        )
-    }
-
-
-def assert_same(found, expected):
-    assert found.total == expected.total
-    assert found.total.corpus == expected.total.corpus
-    for name in ("names", "kind", "note"):
-        assert getattr(found, name) == getattr(expected, name)
-    for name in ("offsets", "sources", "counts"):
-        ours, theirs = getattr(found, name), getattr(expected, name)
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_array_equal(ours, theirs)
 
 
 @given(st.lists(documents(4), max_size=5), st.sampled_from(["files", "folders", "corpus"]))
@@ -97,41 +64,6 @@ def test_a_whole_corpus_is_one_source():
     table = count(iter(["a b a"]))
     single = SourceCounts.single(table)
     assert (len(single), single.total, single.table(0)) == (1, table, table)
-
-
-def test_a_file_is_a_source_a_folder_is_or_the_corpus_is(tmp_path):
-    folder = write(tmp_path, {"a/1.txt": "x y", "a/2.txt": "z", "b/3.txt": "x", "b/4.txt": ""})
-    found = {kind: count_by_source(folder, sources=kind) for kind in ("files", "folders", "corpus")}
-    names = [name.replace("\\", "/").removeprefix(f"{folder}/") for name in found["files"].names]
-    assert names == ["a/1.txt", "a/2.txt", "b/3.txt"]  # nothing is said by an empty file
-    assert [name[-1] for name in found["folders"].names] == ["a", "b"]
-    assert found["corpus"].names == ("<corpus>",)
-    assert dict(found["folders"].table(0).items()) == {b"x": 1, b" y": 1, b"z": 1}
-    with pytest.raises(SettingsError, match="sources='lines' is unknown"):
-        count_by_source(folder, sources="lines")
-
-
-def test_a_folder_whose_files_are_not_neighbours_is_still_one_source(tmp_path):
-    write(tmp_path, {"a/1.txt": "one two", "b/2.txt": "two", "a/3.txt": "three two"})
-    paths = [tmp_path / "a/1.txt", tmp_path / "b/2.txt", tmp_path / "a/3.txt"]
-    by_source = count_by_source(paths, sources="folders")
-    assert len(by_source) == 2
-    assert by_source.total == count(paths)
-    assert list(cells(by_source)[b" two"].values()) == [2]
-    assert list(cells(by_source)[b"two"].values()) == [1]
-
-
-def test_very_many_files_are_put_together(tmp_path):
-    flat = write(tmp_path / "flat", {f"{i:03}.txt": f"word{i}" for i in range(150)})
-    by_part = count_by_source(flat)
-    assert len(by_part) == MOST_SOURCES and by_part.total == count(flat)
-    nested = write(tmp_path / "nested", {f"{i % 7}/{i:03}.txt": f"word{i}" for i in range(150)})
-    by_folder = count_by_source(nested)
-    assert len(by_folder) == 7 and by_folder.total == count(nested)
-    deep = write(tmp_path / "deep", {f"{i:03}/a.txt": f"word{i}" for i in range(150)})
-    for kind in ("files", "folders"):
-        by_part = count_by_source(deep, sources=kind)
-        assert len(by_part) == MOST_SOURCES and by_part.total == count(deep)
 
 
 def test_skipped_documents_are_reported_for_the_whole(tmp_path):
