@@ -90,5 +90,13 @@ void bind_shortest(nb::module_& module) {
                     return encoder.total_length({as_span(bytes), as_span(offsets), as_span(counts), {}}, threads);
                 });
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "threads"_a, "The fewest tokens of a corpus.");
+            "bytes"_a, "offsets"_a, "counts"_a, "threads"_a, "The fewest tokens of a corpus.")
+        .def(
+            "token_counts",
+            [](const ShortestEncoder& encoder, Bytes bytes, Int64s offsets, Int64s counts, unsigned threads) {
+                return to_array(without_gil([&] {
+                    return encoder.token_counts({as_span(bytes), as_span(offsets), as_span(counts), {}}, threads);
+                }));
+            },
+            "bytes"_a, "offsets"_a, "counts"_a, "threads"_a, "How often each token id stands in a corpus.");
 }

@@ -38,6 +38,9 @@ public:
     /// The fewest tokens of the whole corpus: chunk lengths weighted by chunk counts.
     std::int64_t total_length(const ChunkCountsView& counts, unsigned threads) const;
 
+    /// By token id, up to the highest: how often the token stands in the corpus.
+    std::vector<std::int64_t> token_counts(const ChunkCountsView& counts, unsigned threads) const;
+
 private:
     struct Parts;
     std::unique_ptr<Parts> parts_;

@@ -58,6 +58,32 @@ std::uint32_t find_length(const DoubleArray& reversed, std::string_view chunk, S
     return fewest[n];
 }
 
+/// The same, and the last token of every prefix, from which the tokens follow.
+std::uint32_t find_tokens(const DoubleArray& reversed, std::string_view chunk, Scratch& scratch) {
+    const std::size_t n = chunk.size();
+    scratch.make_room(n);
+    std::uint32_t* const fewest = scratch.fewest.data();
+    fewest[0] = 0;
+    for (std::size_t end = 1; end <= n; ++end) {
+        std::size_t begin = end - 1, best_begin = begin;
+        DoubleArray::Node node = reversed.first(static_cast<unsigned char>(chunk[begin]));
+        std::uint32_t best = fewest[begin], best_string = node.longest();
+        while (begin > 0 && reversed.step(node, static_cast<unsigned char>(chunk[begin - 1]))) {
+            --begin;
+            // Tokens only grow, so "not worse" picks the longest of equals: the tie rule.
+            if (node.is_string() && fewest[begin] <= best) {
+                best = fewest[begin];
+                best_begin = begin;
+                best_string = node.longest();
+            }
+        }
+        fewest[end] = best + 1;
+        scratch.begins[end] = static_cast<std::uint32_t>(best_begin);
+        scratch.strings[end] = best_string;
+    }
+    return fewest[n];
+}
+
 /// Encodes a new chunk.
 struct Split {
     const DoubleArray& reversed;
@@ -67,32 +93,27 @@ struct Split {
     void append_short(const ShortChunkCache::Key&, std::string_view chunk, IdBuffer& ids) const { append(chunk, ids); }
 
     void append(std::string_view chunk, IdBuffer& ids) const {
-        const std::size_t n = chunk.size();
-        scratch.make_room(n);
-        std::uint32_t* const fewest = scratch.fewest.data();
-        fewest[0] = 0;
-        for (std::size_t end = 1; end <= n; ++end) {
-            std::size_t begin = end - 1, best_begin = begin;
-            DoubleArray::Node node = reversed.first(static_cast<unsigned char>(chunk[begin]));
-            std::uint32_t best = fewest[begin], best_string = node.longest();
-            while (begin > 0 && reversed.step(node, static_cast<unsigned char>(chunk[begin - 1]))) {
-                --begin;
-                // Tokens only grow, so "not worse" picks the longest of equals: the tie rule.
-                if (node.is_string() && fewest[begin] <= best) {
-                    best = fewest[begin];
-                    best_begin = begin;
-                    best_string = node.longest();
-                }
-            }
-            fewest[end] = best + 1;
-            scratch.begins[end] = static_cast<std::uint32_t>(best_begin);
-            scratch.strings[end] = best_string;
-        }
-        std::uint32_t* out = ids.room(fewest[n]) + fewest[n];
+        const std::uint32_t count = find_tokens(reversed, chunk, scratch);
+        std::uint32_t* out = ids.room(count) + count;
         ids.advance_to(out);
-        for (std::size_t end = n; end > 0; end = scratch.begins[end]) *--out = string_ids[scratch.strings[end]];
+        for (std::size_t end = chunk.size(); end > 0; end = scratch.begins[end]) {
+            *--out = string_ids[scratch.strings[end]];
+        }
     }
 };
+
+/// Calls `visit(worker, i, scratch)` for every chunk i. Workers take chunks as they get done.
+template <class Visit>
+void for_each_chunk(WorkerTeam& team, std::size_t count, Visit visit) {
+    std::atomic<std::size_t> next_chunk{0};
+    team.run([&](unsigned worker) {
+        Scratch scratch;
+        for (std::size_t first; (first = next_chunk.fetch_add(chunks_at_once)) < count;) {
+            const std::size_t last = std::min(first + chunks_at_once, count);
+            for (std::size_t i = first; i < last; ++i) visit(worker, i, scratch);
+        }
+    });
+}
 
 /// Spells every string backwards. Walking back from the end of a prefix keeps the best answer in registers; walking
 /// forward from its start would update F in memory for every token, which is up to a fifth slower.
@@ -154,16 +175,10 @@ EncodedBatch ShortestEncoder::encode_documents(std::string_view text, std::span<
 }
 
 std::vector<std::uint32_t> ShortestEncoder::chunk_lengths(const ChunkCountsView& counts, unsigned threads) const {
-    WorkerTeam team(threads);
     std::vector<std::uint32_t> lengths(counts.size());
-    std::atomic<std::size_t> next_chunk{0};
-    team.run([&](unsigned) {
-        Scratch scratch;
-        for (std::size_t first; (first = next_chunk.fetch_add(chunks_at_once)) < counts.size();) {
-            for (std::size_t i = first; i < std::min(first + chunks_at_once, counts.size()); ++i) {
-                lengths[i] = find_length(parts_->reversed, counts.chunk(i), scratch);
-            }
-        }
+    WorkerTeam team(threads);
+    for_each_chunk(team, counts.size(), [&](unsigned, std::size_t i, Scratch& scratch) {
+        lengths[i] = find_length(parts_->reversed, counts.chunk(i), scratch);
     });
     return lengths;
 }
@@ -173,6 +188,24 @@ std::int64_t ShortestEncoder::total_length(const ChunkCountsView& counts, unsign
     std::int64_t total = 0;
     for (std::size_t i = 0; i < lengths.size(); ++i) total += counts.counts[i] * lengths[i];
     return total;
+}
+
+std::vector<std::int64_t> ShortestEncoder::token_counts(const ChunkCountsView& counts, unsigned threads) const {
+    const std::vector<std::uint32_t>& ids = parts_->string_ids;
+    WorkerTeam team(threads);
+    std::vector<std::vector<std::int64_t>> by_string(team.size(), std::vector<std::int64_t>(ids.size()));
+    for_each_chunk(team, counts.size(), [&](unsigned worker, std::size_t i, Scratch& scratch) {
+        const std::string_view chunk = counts.chunk(i);
+        find_tokens(parts_->reversed, chunk, scratch);
+        for (std::size_t end = chunk.size(); end > 0; end = scratch.begins[end]) {
+            by_string[worker][scratch.strings[end]] += counts.counts[i];
+        }
+    });
+    std::vector<std::int64_t> by_id(std::size_t{*std::max_element(ids.begin(), ids.end())} + 1);
+    for (const std::vector<std::int64_t>& part : by_string) {
+        for (std::size_t string = 0; string < ids.size(); ++string) by_id[ids[string]] += part[string];
+    }
+    return by_id;
 }
 
 }  // namespace prunedbpe

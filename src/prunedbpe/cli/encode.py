@@ -107,7 +107,7 @@ def command(
         "column": column,
         "append_token": append,
         "allowed_special": "all" if "all" in specials else specials,
-        "segmentation": None if segmentation is None else segmentation.value,
+        "segmentation": options.choose_segmentation(segmentation),
         "normalization": "NFC" if nfc else None,
         "threads": threads,
         # A bar between lines of ids on a terminal makes both unreadable.

@@ -23,7 +23,7 @@ from prunedbpe._support.progress import (
 )
 from prunedbpe.corpus import Corpus, Shard
 from prunedbpe.errors import SettingsError
-from prunedbpe.types import DEFAULT_SPECIAL_TOKENS
+from prunedbpe.types import DEFAULT_SPECIAL_TOKENS, Segmentation
 from prunedbpe.visibility.policy import CANDIDATE_RATIO, VisibilityPolicy
 
 
@@ -199,6 +199,11 @@ def choose_policy(
     """Build the visibility policy; the last two options say how to read the validation text."""
     text = Corpus(validation, text_field=text_field, strict=strict) if validation else None
     return VisibilityPolicy(threshold, max_train_vocab, candidate_ratio, sources.value, text)
+
+
+def choose_segmentation(name: SegmentationName | None) -> Segmentation | None:
+    """Return the segmentation of this name, or ``None`` if the option is not given."""
+    return None if name is None else name.value
 
 
 def choose_special_tokens(given: list[str] | None, *, none: bool) -> tuple[str, ...]:

@@ -165,7 +165,7 @@ def encoded_batches(
 
 
 def tokenizer_digest(tokenizer: Tokenizer) -> str:
-    """Identity of a tokenizer: everything that decides which ids a text gets."""
+    """Identity of a tokenizer: all that decides which ids a text gets but the segmentation."""
     vocabulary = tokenizer.vocabulary
     rules: list[Any] = [vocabulary.special_ids, tokenizer.pretokenizer.describe()]
     if isinstance(tokenizer, ImportedTokenizer):

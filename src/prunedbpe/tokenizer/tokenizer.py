@@ -396,7 +396,13 @@ class Tokenizer(TiktokenMethods):
     def expansion(self, token_id: int) -> list[int]:
         """Visible token ids that stand for a token: itself, unless it is internal."""
         rank = self.rank(token_id)
-        return [token_id] if rank is None else self.vocabulary.expansion(rank)
+        if rank is None or self.vocabulary.visible[rank]:
+            return [token_id]
+        if self.segmentation == "rank":
+            return self.vocabulary.expansion(rank)
+        data = np.frombuffer(self.vocabulary.strings[rank], np.uint8)
+        ids: list[int] = self._shortest.native.encode_chunks(data, np.array([len(data)])).tolist()
+        return ids
 
     def _check_id(self, token_id: int) -> int:
         count = len(self.vocabulary.ranks_by_id)

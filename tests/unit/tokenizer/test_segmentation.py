@@ -11,6 +11,10 @@ from implementations import native_vocabulary
 
 from prunedbpe import Tokenizer
 from prunedbpe.errors import FormatError, SettingsError
+from prunedbpe.pretokenizers import find_pretokenizer
+from prunedbpe.pretokenizers.foreign_cut import ForeignCut
+from prunedbpe.tokenizer.imported import ImportedTokenizer
+from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 
 AB, BC, ABC, CD = (97, 98), (98, 99), (256, 99), (99, 100)
 EOS = "<_EOS_>"
@@ -107,3 +111,52 @@ def test_files_that_make_no_sense(tok, tmp_path, version, segmentation, message)
     path.write_text(json.dumps({**settings, "version": version, "segmentation": segmentation}))
     with pytest.raises(FormatError, match=f"prunedbpe.json: {message}"):
         Tokenizer.load(tmp_path)
+
+
+def test_tokens_that_stand_for_an_internal_one():
+    vocabulary = native_vocabulary([AB, BC, ABC, CD, (258, 100)], {258, 260})
+    both = [Tokenizer(vocabulary, segmentation=each) for each in ("rank", "shortest")]
+    token_id = both[0].vocabulary.token_ids[260]  # abcd, built from abc
+    spelled = [[tok.token_bytes(i) for i in tok.expansion(token_id)] for tok in both]
+    assert spelled == [[b"ab", b"c", b"d"], [b"ab", b"cd"]]
+    assert both[1].expansion(256) == [256]
+
+
+class TestImported:
+    """Imported tokenizers: ids of the original, a cut of their own, tokens that no merge makes."""
+
+    @pytest.fixture(params=[False, True], ids=["looks up merges", "looks up whole chunks"])
+    def tok(self, request) -> ImportedTokenizer:
+        own = native_vocabulary([AB, BC, ABC, CD], set(), (EOS,))
+        vocabulary = ForeignVocabulary(
+            own.pairs.copy(),
+            own.visible.copy(),
+            own.special_tokens,
+            ids_of_ranks=tuple(range(1000, 1260)),
+            ids_of_specials=(7,),
+            unmergeable=((b"dab", 3),),
+        )
+        cut = ForeignCut(find_pretokenizer("gpt2"), "16.0.0", "NFC")
+        return ImportedTokenizer(
+            vocabulary, cut, whole_chunks=request.param, segmentation="shortest"
+        )
+
+    def test_every_way_to_encode_uses_it(self, tok):
+        ids = [1256, 1259]
+        assert tok.encode("abcd") == tok.encode_batch(["abcd"])[0] == ids
+        assert tok.encode("abcd", segmentation="rank") == [1258, 1100]
+        assert tok.encode("abcdab") == [1258, 3]  # abc dab, rather than ab cd ab
+        assert tok.encode(f"abcd{EOS}", allowed_special="all") == [*ids, 7]
+        changed = "abcd\u0558 e\u0301"  # a letter of Unicode 18.0, text to normalize
+        assert tok.encode(changed) == [*ids, 1213, 1152, 1032, 1195, 1169]
+        assert tok.encode_batch(["abcd", changed]) == [ids, tok.encode(changed)]
+        data = np.frombuffer(b"abcd", np.uint8)
+        assert tok.encode_documents(data, np.array([[0, 4]]))[0].tolist() == ids
+
+    def test_files_and_pickle_keep_it(self, tok, tmp_path):
+        tok.save(tmp_path)
+        settings = json.loads((tmp_path / "prunedbpe.json").read_text())
+        assert (settings["version"], settings["segmentation"]) == (2, "shortest")
+        for copy in (Tokenizer.load(tmp_path), pickle.loads(pickle.dumps(tok))):
+            assert copy.segmentation == "shortest"
+            assert copy.encode("abcdab") == tok.encode("abcdab")
