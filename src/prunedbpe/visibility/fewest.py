@@ -95,7 +95,10 @@ class FewestCorpus:
         self._source_count = len(sources)
         self._native = _core.FewestTokens(
             *sources.total.columns[:3],
-            *(sources.offsets, sources.sources, sources.counts, len(sources)),
+            sources.offsets,
+            sources.sources,
+            sources.counts,
+            len(sources),
             np.frombuffer(b"".join(strings), np.uint8),
             np.cumsum([0, *map(len, strings)], dtype=np.int64),
             thread_count(threads),
@@ -160,9 +163,7 @@ class Chooser:
         self._progress = progress
         self._checkpoint = checkpoint
 
-    def choose(
-        self, standard: Int64Array, weights: FloatArray
-    ) -> tuple[FewestChoice, FloatArray]:
+    def choose(self, standard: Int64Array, weights: FloatArray) -> tuple[FewestChoice, FloatArray]:
         """Choose so that no source is longer than under Standard BPE, then refine.
 
         Args:
@@ -196,7 +197,7 @@ class Chooser:
         least = int(self._required * LEAST_AT_ONCE)
 
         def state() -> Settings:
-            packed = base64.b64encode(np.packbits(corpus.visible)).decode()
+            packed = base64.b64encode(np.packbits(corpus.visible).tobytes()).decode()
             return {"visible": packed, "weights": weights.tolist()}
 
         with (
