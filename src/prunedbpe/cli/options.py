@@ -125,6 +125,22 @@ CandidateRatio = Annotated[
     typer.Option(min=1.0, help="With auto: merges to retain per visible learned token."),
 ]
 Sources = Annotated[SourceMode, typer.Option(help="With auto: what counts as one source.")]
+SourceField = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="With auto: field of .jsonl and .parquet files that names a document's source.",
+        show_default=False,
+    ),
+]
+SourceWeights = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With auto: how much sources matter; JSON, or lines of name, tab, weight.",
+        show_default=False,
+    ),
+]
 SpecialTokens = Annotated[
     list[str] | None,
     typer.Option(

@@ -35,6 +35,7 @@ def command(
     validation: options.Validation = None,
     candidate_ratio: options.CandidateRatio = CANDIDATE_RATIO,
     sources: options.Sources = options.SourceMode.FILES,
+    source_field: options.SourceField = None,
     run_dir: Annotated[
         Path | None,
         typer.Option(help="Keep counts and checkpoints here; resume the run found here."),
@@ -70,7 +71,15 @@ def command(
         text_field=text_field,
         strict=strict,
     )
-    texts = Corpus(corpus, text_field=text_field, strict=strict, excluding=[output, run_dir])
+    if source_field is not None and sources is not options.SourceMode.FILES:
+        raise typer.BadParameter("--source-field and --sources exclude each other")
+    texts = Corpus(
+        corpus,
+        text_field=text_field,
+        strict=strict,
+        excluding=[output, run_dir],
+        source_field=source_field,
+    )
     options.prepare_folder(output)
     with on_interrupt(
         "with --run-dir, an interrupted run can be resumed"
