@@ -22,6 +22,7 @@ from prunedbpe._support.progress import (
     default_progress,
 )
 from prunedbpe.corpus import Corpus, Shard
+from prunedbpe.counts.source_weights import parse_source_weights
 from prunedbpe.errors import SettingsError
 from prunedbpe.types import DEFAULT_SPECIAL_TOKENS, Segmentation
 from prunedbpe.visibility.policy import VisibilityPolicy
@@ -158,6 +159,23 @@ SegmentationOption = Annotated[
     typer.Option(
         "--segmentation",
         help="Merge chunks by rank, or cut them into the fewest visible tokens.",
+        show_default=False,
+    ),
+]
+SourceField = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="With auto: field of .jsonl and .parquet files that names a document's source.",
+        show_default=False,
+    ),
+]
+SourceWeights = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With auto: how much sources matter; JSON, or lines of name, tab, weight.",
+        show_default=False,
     ),
 ]
 SpecialTokens = Annotated[
@@ -215,6 +233,7 @@ def choose_policy(
     validation: list[str] | None = None,
     candidate_ratio: float | None = None,
     sources: SourceMode = SourceMode.FILES,
+    source_weights: Path | None = None,
     trust_corpus: bool = False,
     text_field: str = "text",
     strict: bool = False,
@@ -226,6 +245,7 @@ def choose_policy(
         segmentation.value,
         candidate_ratio,
         sources.value,
+        source_weights=None if source_weights is None else parse_source_weights(source_weights),
         trust_corpus=trust_corpus,
         validation=Corpus(validation, text_field=text_field, strict=strict) if validation else None,
     )

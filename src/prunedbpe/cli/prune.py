@@ -63,6 +63,7 @@ def command(
     validation: options.Validation = None,
     candidate_ratio: options.CandidateRatio = None,
     trust_corpus: options.TrustCorpus = False,
+    source_weights: options.SourceWeights = None,
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
@@ -88,6 +89,7 @@ def command(
         max_train_vocab,
         validation=validation,
         candidate_ratio=candidate_ratio,
+        source_weights=source_weights,
         trust_corpus=trust_corpus,
     )
     if domain:

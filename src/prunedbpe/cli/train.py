@@ -39,6 +39,8 @@ def command(
     candidate_ratio: options.CandidateRatio = None,
     trust_corpus: options.TrustCorpus = False,
     sources: options.Sources = options.SourceMode.FILES,
+    source_field: options.SourceField = None,
+    source_weights: options.SourceWeights = None,
     run_dir: Annotated[
         Path | None,
         typer.Option(help="Keep counts and checkpoints here; resume the run found here."),
@@ -73,11 +75,20 @@ def command(
         validation=validation,
         candidate_ratio=candidate_ratio,
         sources=sources,
+        source_weights=source_weights,
         trust_corpus=trust_corpus,
         text_field=text_field,
         strict=strict,
     )
-    texts = Corpus(corpus, text_field=text_field, strict=strict, excluding=[output, run_dir])
+    if source_field is not None and sources is not options.SourceMode.FILES:
+        raise typer.BadParameter("--source-field and --sources exclude each other")
+    texts = Corpus(
+        corpus,
+        text_field=text_field,
+        strict=strict,
+        excluding=[output, run_dir],
+        source_field=source_field,
+    )
     options.prepare_folder(output)
     with on_interrupt(
         "with --run-dir, an interrupted run can be resumed"
