@@ -37,6 +37,9 @@ public:
     }
     /// Where the chunk begins among the bytes of all chunks.
     std::size_t first_byte(std::size_t chunk) const { return static_cast<std::size_t>(byte_offsets_[chunk]); }
+    /// Where the chunk's edges begin among the edges of all chunks.
+    std::size_t first_edge(std::size_t chunk) const { return static_cast<std::size_t>(edge_offsets_[chunk]); }
+    std::size_t edge_count() const { return tokens_.size(); }
     std::uint32_t length(std::uint32_t token) const { return lengths_[token]; }
     std::size_t token_count() const { return lengths_.size(); }
     std::size_t memory() const;
