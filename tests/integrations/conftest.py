@@ -10,6 +10,7 @@ import pytest
 from random_texts import random_texts
 
 import prunedbpe
+from prunedbpe.types import DEFAULT_SPECIAL_TOKENS
 
 TEXT_COUNT = int(os.environ.get("PRUNEDBPE_RANDOM_TEXTS", "10000"))
 """How many random texts each library encodes; a campaign sets it higher."""
@@ -34,10 +35,18 @@ def long_texts() -> list[str]:
 
 
 def train_on(
-    texts: list[str], pretokenizer: str, threshold: str = "0", segmentation: str = "rank"
+    texts: list[str],
+    pretokenizer: str,
+    threshold: str = "0",
+    segmentation: str = "rank",
+    special_tokens: tuple[str, ...] = DEFAULT_SPECIAL_TOKENS,
 ) -> prunedbpe.Tokenizer:
     """Train a small tokenizer, many of whose merges apply to the texts."""
     tok = prunedbpe.train(
-        iter(texts[:3000]), vocab_size=1000, threshold=threshold, pretokenizer=pretokenizer
+        iter(texts[:3000]),
+        vocab_size=1000,
+        threshold=threshold,
+        pretokenizer=pretokenizer,
+        special_tokens=special_tokens,
     )
     return prunedbpe.Tokenizer(tok.vocabulary, tok.pretokenizer, tok.training, segmentation)
