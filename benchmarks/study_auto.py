@@ -58,7 +58,9 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[8000, 16000])
     parser.add_argument("--out", type=Path, help="write the figures there, as JSON")
     parser.add_argument("--only", nargs="+", default=["own", "unseen", "foreign"])
-    parser.add_argument("--rules", help="only rules whose name holds one of these, separated by semicolons")
+    parser.add_argument(
+        "--rules", help="only rules whose name holds one of these, separated by semicolons"
+    )
     parser.add_argument("--no-refinement", action="store_true")
     arguments = parser.parse_args()
     if arguments.no_refinement:
