@@ -44,6 +44,7 @@ void bind_lower_bound(nb::module_& module) {
             "multipliers"_a, "Replace the multipliers.")
         .def_prop_ro("best", &LowerBound::best, "The best bound so far, in 1/unit.")
         .def_prop_ro("price", &LowerBound::price, "What one more visible token would save, about.")
+        .def_prop_ro("candidate_count", &LowerBound::candidate_count)
         .def_prop_ro("memory", &LowerBound::memory, "Bytes held.")
         .def_ro_static("unit", &LowerBound::unit);
 }

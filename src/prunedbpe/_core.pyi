@@ -1,7 +1,7 @@
 """Native core of prunedbpe: the loops over the corpus."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import numpy
 import numpy.typing
@@ -142,6 +142,59 @@ class FewestTokens:
     @property
     def memory(self) -> int:
         """Bytes held."""
+
+class LowerBound:
+    """
+    A lower bound on the tokens of any choice of visible tokens; one owner.
+    """
+
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], required: int, threads: int) -> None: ...
+
+    def start_at(self, price: float) -> None:
+        """
+        Replace the multipliers by those with which every token is worth this many tokens.
+        """
+
+    def ascend(self, heat: float) -> None:
+        """Take one step towards better multipliers."""
+
+    def evaluate(self) -> int:
+        """The bound that the present multipliers prove, in 1/unit."""
+
+    def evaluate_any(self) -> int:
+        """The same if every substring is a candidate."""
+
+    def unlisted(self, most: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Substrings that would improve `evaluate_any` as candidates, as bytes and offsets.
+        """
+
+    def add(self, strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Add candidates."""
+
+    def multipliers(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), writable=False)]:
+        """By edge: chunk by chunk, by place, by length."""
+
+    def set_multipliers(self, multipliers: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Replace the multipliers."""
+
+    @property
+    def best(self) -> int:
+        """The best bound so far, in 1/unit."""
+
+    @property
+    def price(self) -> float:
+        """What one more visible token would save, about."""
+
+    @property
+    def candidate_count(self) -> int: ...
+
+    @property
+    def memory(self) -> int:
+        """Bytes held."""
+
+    unit: Final[int] = ...
+    """(arg: object, /) -> int"""
 
 def find_late_part(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int | None:
     """

@@ -77,6 +77,8 @@ public:
     /// The N-th largest S(t) of the present multipliers, in tokens: about what one more visible token would save.
     double price() const;
 
+    std::size_t candidate_count() const;
+
     /// Bytes held.
     std::size_t memory() const;
 

@@ -256,6 +256,10 @@ struct LowerBound::Parts {
 
     /// Chooses `required` tokens with the largest S; those near the price in part, in proportion to S - price.
     void choose(double price, double width) {
+        if (required == 0 || required >= sums.size() - byte_count) {  // there is no price
+            for (Token& token : tokens) token.chosen = required == 0 ? 0.0f : 1.0f;
+            return;
+        }
         const double band = std::max(1.0, price * width);
         const auto share = [&](std::int64_t sum, double centre) {
             return std::clamp(0.5 + (static_cast<double>(sum) - centre) / (2 * band), 0.0, 1.0);
@@ -428,6 +432,8 @@ void LowerBound::set_multipliers(std::span<const std::uint16_t> multipliers) {
 }
 
 double LowerBound::price() const { return static_cast<double>(parts_->price()) / static_cast<double>(unit); }
+
+std::size_t LowerBound::candidate_count() const { return parts_->tokens.size() - byte_count; }
 
 std::size_t LowerBound::memory() const {
     const Parts& parts = *parts_;
