@@ -304,14 +304,20 @@ def decide(
         merges, hidden = candidates.reach(choice.merge_count), choice.hidden
         decided["auto"] = choice.report
     decision = Decision(merges, hidden, policy.segmentation, decided)
-    decided |= _figures(decision, required, counts, threads)
+    decided |= training_figures(decision, required, counts, threads)
     return decision
 
 
-def _figures(
-    decision: Decision, required: int, counts: ChunkCounts | None, threads: int | None
+def training_figures(
+    decision: Decision,
+    required: int,
+    counts: ChunkCounts | None = None,
+    threads: int | None = None,
 ) -> Settings:
-    """What the decision comes to on the training corpus."""
+    """What a decision comes to on the training corpus.
+
+    The length in the shortest segmentation needs the counts.
+    """
     merges, hidden = decision.merges, decision.hidden
     figures: Settings = {
         "boundary_frequency": int(merges.frequencies[required - 1]) if required else 0,

@@ -18,7 +18,7 @@
 namespace prunedbpe {
 
 /// The fewest tokens of a corpus under a visible set that changes. Numbers are exact sums of integers, so they do not
-/// depend on the number of threads. Memory: 4 bytes for every match of a candidate in a unique chunk, and about 12 for
+/// depend on the number of threads. Memory: 8 bytes for every match of a candidate in a unique chunk, and about 12 for
 /// every unique byte.
 class FewestTokens {
 public:

@@ -56,7 +56,7 @@ private:
 template <class Work>
 void share_out(WorkerTeam& team, std::size_t begin, std::size_t end, Work&& work) {
     // Few enough to balance the load, enough to make the shared counter cheap.
-    constexpr std::size_t at_once = 1024;
+    constexpr std::size_t at_once = 256;
     std::atomic<std::size_t> next{begin};
     team.run([&](unsigned member) {
         for (std::size_t first; (first = next.fetch_add(at_once)) < end;) work(member, first, std::min(first + at_once, end));

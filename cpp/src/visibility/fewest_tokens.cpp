@@ -11,8 +11,8 @@
 namespace prunedbpe {
 namespace {
 
-// The state of a token.
-constexpr std::uint8_t shown = 1, flipped = 2;
+/// The state of a visible token.
+constexpr std::uint8_t shown = 1;
 
 /// Chunks that `settle` goes through before it looks at the clock.
 constexpr std::size_t chunks_at_once = 1 << 17;
@@ -29,6 +29,31 @@ struct KnownLoss {
     std::uint32_t loss;
 };
 
+/// By token: the chunks in which it matches; one of them twice, if it matches there twice.
+class ChunksByToken {
+public:
+    explicit ChunksByToken(const CandidateEdges& edges) : offsets_(edges.token_count() + 1, 0) {
+        for (std::size_t i = 0; i < edges.chunk_count(); ++i) {
+            for (const std::uint32_t token : edges.chunk(i).tokens) ++offsets_[token + 1];
+        }
+        for (std::size_t token = 1; token < offsets_.size(); ++token) offsets_[token] += offsets_[token - 1];
+        chunks_.resize(offsets_.back());
+        std::vector<std::size_t> next(offsets_.begin(), offsets_.end() - 1);
+        for (std::size_t i = 0; i < edges.chunk_count(); ++i) {
+            for (const std::uint32_t token : edges.chunk(i).tokens) chunks_[next[token]++] = static_cast<std::uint32_t>(i);
+        }
+    }
+
+    std::span<const std::uint32_t> operator[](std::uint32_t token) const {
+        return {chunks_.data() + offsets_[token], offsets_[token + 1] - offsets_[token]};
+    }
+    std::size_t memory() const { return offsets_.size() * sizeof(std::size_t) + chunks_.size() * sizeof(std::uint32_t); }
+
+private:
+    std::vector<std::size_t> offsets_;
+    HugeVector<std::uint32_t> chunks_;
+};
+
 }  // namespace
 
 struct FewestTokens::Parts {
@@ -39,10 +64,11 @@ struct FewestTokens::Parts {
           source_offsets(given.offsets.begin(), given.offsets.end()),
           source_indices(given.sources.begin(), given.sources.end()),
           source_counts(given.counts.begin(), given.counts.end()),
+          chunks(edges),
           states(edges.token_count(), 0),
           losses(edges.token_count() * given.source_count, 0),
           lengths(given.source_count, 0),
-          next_chunk(edges.chunk_count()) {
+          is_dirty(edges.chunk_count(), false) {
         known_losses.resize(counts.bytes.size());
         std::fill(known_losses.begin(), known_losses.end(), KnownLoss{});
         known_fewest.resize(edges.chunk_count());
@@ -60,11 +86,6 @@ struct FewestTokens::Parts {
         sources().for_each(chunk, [&](std::uint32_t source, std::int64_t count) {
             std::atomic_ref(table[row * lengths.size() + source]).fetch_add(amount * count, std::memory_order_relaxed);
         });
-    }
-
-    bool has_flipped_token(std::size_t chunk) const {
-        const std::span<const std::uint32_t> tokens = edges.chunk(chunk).tokens;
-        return std::any_of(tokens.begin(), tokens.end(), [&](std::uint32_t token) { return states[token] & flipped; });
     }
 
     void settle_chunk(std::size_t chunk, ShortestPaths& paths) {
@@ -99,13 +120,15 @@ struct FewestTokens::Parts {
     HugeVector<std::int64_t> source_offsets;  // a copy of the SourcesView
     HugeVector<std::uint32_t> source_indices;
     HugeVector<std::int64_t> source_counts;
+    ChunksByToken chunks;
     std::vector<std::uint8_t> states;  ///< by rank; those of the bytes mean nothing
     std::vector<std::int64_t> losses;  ///< by rank, then by source
     std::vector<std::int64_t> lengths;  ///< by source
     HugeVector<KnownLoss> known_losses;        ///< by byte of all chunks: what `losses` holds of it
     HugeVector<std::uint32_t> known_fewest;    ///< by chunk: what `lengths` holds of it
-    std::vector<std::uint32_t> being_flipped;
-    std::size_t next_chunk;  ///< the first one that has not been settled
+    std::vector<std::uint32_t> dirty;  ///< chunks that the last flip concerns
+    std::vector<bool> is_dirty;        ///< by chunk
+    std::size_t settled = 0;           ///< how many of the dirty ones are done
 };
 
 FewestTokens::FewestTokens(const ChunkCountsView& counts, const SourcesView& sources, std::span<const std::uint8_t> strings,
@@ -118,18 +141,25 @@ FewestTokens::~FewestTokens() = default;
 
 void FewestTokens::flip(std::span<const std::uint32_t> ranks) {
     Parts& parts = *parts_;
-    if (parts.next_chunk < parts.edges.chunk_count()) throw std::invalid_argument("the last flip is not settled yet");
+    if (parts.settled < parts.dirty.size()) throw std::invalid_argument("the last flip is not settled yet");
+    std::vector<bool> is_given(parts.states.size(), false);
     for (const std::uint32_t rank : ranks) {
-        const bool is_candidate = rank >= byte_count && rank < parts.states.size();
-        if (!is_candidate || parts.states[rank] & flipped) {
-            for (const std::uint32_t done : parts.being_flipped) parts.states[done] ^= shown | flipped;
-            parts.being_flipped.clear();
-            throw std::invalid_argument("rank " + std::to_string(rank) + (is_candidate ? " is given twice" : " is not a candidate"));
+        if (rank < byte_count || rank >= parts.states.size()) {
+            throw std::invalid_argument("rank " + std::to_string(rank) + " is not a candidate");
         }
-        parts.states[rank] ^= shown | flipped;
-        parts.being_flipped.push_back(rank);
+        if (is_given[rank]) throw std::invalid_argument("rank " + std::to_string(rank) + " is given twice");
+        is_given[rank] = true;
     }
-    parts.next_chunk = 0;
+    parts.dirty.clear();
+    parts.settled = 0;
+    for (const std::uint32_t rank : ranks) {
+        parts.states[rank] ^= shown;
+        for (const std::uint32_t chunk : parts.chunks[rank]) {
+            if (!parts.is_dirty[chunk]) parts.dirty.push_back(chunk);
+            parts.is_dirty[chunk] = true;
+        }
+    }
+    for (const std::uint32_t chunk : parts.dirty) parts.is_dirty[chunk] = false;
 }
 
 bool FewestTokens::settle(double seconds) {
@@ -137,19 +167,15 @@ bool FewestTokens::settle(double seconds) {
     Parts& parts = *parts_;
     const auto stop = Clock::now() + std::chrono::duration<double>(seconds);
     std::vector<ShortestPaths> paths(parts.team.size(), ShortestPaths(parts.edges));
-    while (parts.next_chunk < parts.edges.chunk_count()) {
-        const std::size_t end = std::min(parts.next_chunk + chunks_at_once, parts.edges.chunk_count());
-        share_out(parts.team, parts.next_chunk, end, [&](unsigned member, std::size_t first, std::size_t last) {
-            for (std::size_t chunk = first; chunk < last; ++chunk) {
-                if (parts.has_flipped_token(chunk)) parts.settle_chunk(chunk, paths[member]);
-            }
+    while (parts.settled < parts.dirty.size()) {
+        const std::size_t end = std::min(parts.settled + chunks_at_once, parts.dirty.size());
+        share_out(parts.team, parts.settled, end, [&](unsigned member, std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) parts.settle_chunk(parts.dirty[i], paths[member]);
         });
-        parts.next_chunk = end;
-        if (Clock::now() >= stop && end < parts.edges.chunk_count()) return false;
+        parts.settled = end;
+        if (Clock::now() >= stop) break;
     }
-    for (const std::uint32_t rank : parts.being_flipped) parts.states[rank] ^= flipped;
-    parts.being_flipped.clear();
-    return true;
+    return parts.settled == parts.dirty.size();
 }
 
 std::span<const std::int64_t> FewestTokens::losses() const { return parts_->losses; }
@@ -172,7 +198,7 @@ std::span<const std::int64_t> FewestTokens::lengths() const { return parts_->len
 
 std::size_t FewestTokens::memory() const {
     const Parts& parts = *parts_;
-    return parts.edges.memory() + parts.states.size() +
+    return parts.edges.memory() + parts.chunks.memory() + parts.states.size() +
            (parts.source_offsets.size() + parts.source_counts.size() + parts.losses.size()) * sizeof(std::int64_t) +
            parts.known_losses.size() * sizeof(KnownLoss) +
            (parts.source_indices.size() + parts.known_fewest.size()) * sizeof(std::uint32_t);

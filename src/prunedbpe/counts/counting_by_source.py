@@ -57,8 +57,10 @@ def count_by_source(
 def source_kind(corpus: Corpus, sources: SourceKind) -> str:
     """Return the :attr:`SourceCounts.kind` that counting a corpus will give.
 
-    >>> source_kind(Corpus(".", source_field="lang"), "files")
-    'field:lang'
+    The field ``lang`` gives ``field:lang``.
+
+    >>> source_kind(Corpus.from_texts(["to be"]), "files")
+    'files'
     """
     field = _field_of(corpus, sources)
     return sources if field is None else f"field:{field}"

@@ -1,8 +1,9 @@
 """The choice of merges and hidden tokens that makes text shortest: ``threshold="auto"``.
 
 In: merges that can be extended, the counted sources of their corpus, a budget. Out: how many merges
-K to retain, and which K - required of their tokens to hide: for encoding by rank
-(:mod:`prunedbpe.visibility.by_rank`) or into the fewest tokens (:mod:`prunedbpe.visibility.fewest`).
+K to retain, and which K - required of their tokens to hide, for encoding by rank
+(:mod:`prunedbpe.visibility.by_rank`) or into the fewest tokens
+(:mod:`prunedbpe.visibility.fewest`).
 
 A corpus overstates whatever its few sources happen to repeat. So a token is worth more the more
 sources share it, a token beyond those of Standard BPE must be worth a little more than one within,

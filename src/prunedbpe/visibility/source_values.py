@@ -61,7 +61,7 @@ class ValueRule:
         # Most savings are 0, and powers are slow.
         ranks, sources = np.nonzero(savings)
         worth = weights[sources] * savings[ranks, sources].astype(np.float64) ** self.exponent
-        return np.bincount(ranks, worth, minlength=len(savings))
+        return np.bincount(ranks, worth, minlength=len(savings)).astype(np.float64)
 
 
 CAUTIOUS = ValueRule()
@@ -148,5 +148,5 @@ def describe_gains(
     return {
         "gains": rows,
         "harmed": [row["source"] for row in rows if row["tokens"] > row["standard_tokens"]],
-        "protected": [names[i] for i in np.flatnonzero(protected)],
+        "protected": [name for name, raised in zip(names, protected, strict=True) if raised],
     }
