@@ -143,23 +143,34 @@ class FewestTokens:
     def memory(self) -> int:
         """Bytes held."""
 
-def frequent_substrings(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: int, most: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
-    """
-    Substrings with frequency * (length - 1) >= least as bytes, offsets and these values; None if there are too many.
-    """
-
 class LowerBound:
     """
     A lower bound on the tokens of any choice of visible tokens; one owner.
     """
 
-    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], required: int, unlisted: int, threads: int) -> None: ...
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], required: int, threads: int) -> None: ...
+
+    def start_at(self, price: float) -> None:
+        """
+        Replace the multipliers by those with which every token is worth this many tokens.
+        """
 
     def ascend(self, heat: float) -> None:
         """Take one step towards better multipliers."""
 
     def evaluate(self) -> int:
         """The bound that the present multipliers prove, in 1/unit."""
+
+    def evaluate_any(self) -> int:
+        """The same if every substring is a candidate."""
+
+    def unlisted(self, most: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Substrings that would improve `evaluate_any` as candidates, as bytes and offsets.
+        """
+
+    def add(self, strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Add candidates."""
 
     def multipliers(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), writable=False)]:
         """By edge: chunk by chunk, by place, by length."""
@@ -174,6 +185,9 @@ class LowerBound:
     @property
     def price(self) -> float:
         """What one more visible token would save, about."""
+
+    @property
+    def candidate_count(self) -> int: ...
 
     @property
     def memory(self) -> int:

@@ -47,3 +47,16 @@ def test_one_segmentation_for_all(cli, two, corpus):
 def test_the_same_twice(cli, two, corpus):
     ended = cli("evaluate", two[0], two[0], "--corpus", f"c={corpus}", code=1)
     assert "given twice" in ended.err
+
+
+def test_bounds(cli, two, corpus):
+    words = ["evaluate", *two, "--corpus", f"c={corpus}", "--bootstrap", 0, "--bound"]
+    standard, pruned = cli(*words, "--json").json
+    for row in (standard, pruned):
+        bounds = row["bounds"]
+        assert bounds["required"] == 240
+        assert bounds["of_any"]["tokens"] <= bounds["of_candidates"]["tokens"] <= row["shortest"]
+    # Standard BPE has no other candidates, so its choice is the best.
+    assert standard["bounds"]["of_candidates"]["tokens"] == standard["shortest"]
+    lines = cli(*words, "-q").out.splitlines()
+    assert [line.split(": within")[0] for line in lines[-2:]] == ["c, standard", "c, tok"]

@@ -80,3 +80,20 @@ def test_too_few_merges_to_advise(cli, trained):
 def test_another_ending_than_png_or_svg(cli, trained, tmp_path):
     ended = cli("sweep", trained / "run", *SIZES, "--plot", tmp_path / "x.doc", code=1)
     assert "not a .png or .svg file" in ended.err
+
+
+def test_bounds(cli, trained):
+    words = ["sweep", trained / "run", "--vocab-size", 400, "--threshold", 0, "--threshold", "auto"]
+    plain, bounded = cli(*words, "--json").json, cli(*words, "--bound", "--json").json
+    assert bounded["cells"] == plain["cells"] and plain["bounds"] == {}
+    shortest = min(cell["encoded_length"] for cell in bounded["cells"])
+    [bounds] = bounded["bounds"].values()
+    assert bounds["of_any"]["tokens"] <= bounds["of_candidates"]["tokens"] <= shortest
+    assert bounds["of_any"]["tokens"] > 0.9 * shortest
+    last = cli(*words, "--bound", "-q").out.splitlines()[-1]
+    assert last.startswith("400 at auto: within ") and "any vocabulary with 140 learned" in last
+
+
+def test_a_bound_needs_the_corpus(cli, trained):
+    ended = cli("sweep", trained / "run" / "merges.parquet", *SIZES, "--bound", code=1)
+    assert "a bound needs the corpus" in ended.err

@@ -10,6 +10,7 @@ CHECKOUT = Path(__file__).parents[2]
 ONE_IDEA = {
     "__init__": "a package",
     "encode": "the verb on the command line, and the same verb in plain Python",
+    "lower_bound": "the bound, and how plain Python evaluates it",
     "learn": "the verb on the command line, and the same verb in plain Python",
 }
 """Names that several Python modules may have, and the one idea that they share."""

@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,18 +22,28 @@
 
 namespace prunedbpe {
 
-/// Memory: 6 bytes for every match of a candidate in a unique chunk, and about 3 for every unique byte.
+/// Substrings of chunks, as flat arrays.
+struct Substrings {
+    std::vector<std::uint8_t> bytes;    ///< one after another, in lexicographic order
+    std::vector<std::int64_t> offsets;  ///< string i is [offsets[i], offsets[i + 1])
+    std::vector<std::int64_t> worths;   ///< by string: its S, in 1/unit of a token
+};
+
+/// Memory: 6 bytes for every match of a candidate in a unique chunk, and about 12 for every unique byte.
 class LowerBound {
 public:
     static constexpr std::int64_t unit = 4096;  ///< multipliers are counted in 1/unit of a token
 
-    /// `strings` are the 256 bytes, then the candidates, of which `required` are visible. Candidates that are not listed
-    /// are covered as well if frequency * (length - 1) of each is at most `unlisted`, frequency being the sum of the
-    /// chunk counts over all places where it matches; 0 if there are none. Borrows nothing. `threads` 0 means one per
-    /// core. Throws std::length_error if counts are so large that sums could overflow.
+    /// `strings` are the 256 bytes, then the candidates, of which `required` are visible; all multipliers are 0. Borrows
+    /// nothing. `threads` 0 means one per core. Throws std::length_error if counts are so large that sums could
+    /// overflow, and for a chunk of 2^20 bytes or more.
     LowerBound(const ChunkCountsView& counts, std::span<const std::uint8_t> strings,
-               std::span<const std::int64_t> string_offsets, std::size_t required, std::int64_t unlisted, unsigned threads);
+               std::span<const std::int64_t> string_offsets, std::size_t required, unsigned threads);
     ~LowerBound();
+
+    /// Replaces the multipliers by equal ones for all edges of a token, so that S(t) = `price`, or as near as the limit of
+    /// (length - 1) tokens per edge allows. A better start than 0.
+    void start_at(double price);
 
     /// Takes one step from the present multipliers to better ones, in one pass over all chunks. `heat` goes from 1 to 0
     /// in the course of a search: the length of the step, and how much the direction is smoothed. Throws
@@ -47,15 +56,28 @@ public:
     /// L of the present multipliers.
     std::int64_t evaluate() const;
 
+    /// The same if every substring of a chunk is a candidate. Those that are not listed get, at each match [a, b), the
+    /// least multiplier with which no cheapest path gets cheaper: max(0, F(b) - F(a) - 1), F(x) being the cheapest path
+    /// to x. So only their S matter.
+    std::int64_t evaluate_any() const;
+
+    /// The substrings that are not candidates but have an S of more than `price()`, at most `most`, those with the
+    /// largest S: what keeps `evaluate_any` below `evaluate`.
+    Substrings unlisted(std::size_t most) const;
+
+    /// Adds candidates, with these multipliers. None may be a candidate already.
+    void add(std::span<const std::uint8_t> strings, std::span<const std::int64_t> string_offsets);
+
     /// By edge: chunk by chunk, in a chunk by place, and at one place by length.
     std::span<const std::uint16_t> multipliers() const;
 
     /// Replaces the multipliers. Throws std::invalid_argument for another number of edges.
     void set_multipliers(std::span<const std::uint16_t> multipliers);
 
-    /// The N-th largest S(t) of the multipliers that the last `ascend` started from, in tokens: what a further visible
-    /// token would save. A bound with `unlisted` above this is weaker than it could be.
+    /// The N-th largest S(t) of the present multipliers, in tokens: about what one more visible token would save.
     double price() const;
+
+    std::size_t candidate_count() const;
 
     /// Bytes held.
     std::size_t memory() const;
@@ -64,19 +86,5 @@ private:
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };
-
-/// Substrings of chunks, as a trie can take them.
-struct Substrings {
-    std::vector<std::uint8_t> bytes;     ///< one after another, in lexicographic order
-    std::vector<std::int64_t> offsets;   ///< string i is [offsets[i], offsets[i + 1])
-    std::vector<std::int64_t> values;    ///< by string: frequency * (length - 1)
-};
-
-/// All substrings of two bytes or more with frequency * (length - 1) >= `least`, which must be positive; frequency is the
-/// sum of the chunk counts over all places where the string matches, overlapping ones too. Returns nothing if there are
-/// more than `most`. Sorts all suffixes of all chunks byte by byte, but drops a group of suffixes as soon as no common
-/// prefix of some of them can reach `least`. Memory: 8 bytes per unique byte.
-std::optional<Substrings> frequent_substrings(const ChunkCountsView& counts, std::int64_t least, std::size_t most,
-                                              unsigned threads);
 
 }  // namespace prunedbpe

@@ -4,13 +4,23 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
 #include "visibility/candidate_edges.hpp"
+#include "visibility/unlisted_substrings.hpp"
 
 namespace prunedbpe {
 namespace {
+
+/// Costs of paths fit into 32 bits below this.
+constexpr std::int64_t longest_chunk = std::int64_t{1} << 20;
+
+/// Substrings to look at in one search; each takes 24 bytes.
+constexpr std::size_t most_substrings = std::size_t{1} << 22;
 
 constexpr std::uint32_t most_per_edge = std::numeric_limits<std::uint16_t>::max();
 
@@ -47,36 +57,93 @@ struct Worker {
     std::vector<float> weight;             ///< by edge of the chunk
 };
 
+std::vector<std::uint32_t> lengths_between(std::span<const std::int64_t> offsets) {
+    std::vector<std::uint32_t> lengths(offsets.size() - 1);
+    for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = static_cast<std::uint32_t>(offsets[i + 1] - offsets[i]);
+    return lengths;
+}
+
+/// The `count` largest numbers, each raised to `least`; the smallest of them is the last.
+std::vector<std::int64_t> largest(std::vector<std::int64_t> numbers, std::size_t count, std::int64_t least) {
+    for (std::int64_t& number : numbers) number = std::max(number, least);
+    if (count > 0 && count < numbers.size()) {
+        std::nth_element(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(count) - 1, numbers.end(), std::greater<>());
+    }
+    const bool is_sorted_at_end = count < numbers.size();
+    numbers.resize(count, least);
+    if (!is_sorted_at_end && count > 0) std::iter_swap(numbers.end() - 1, std::min_element(numbers.begin(), numbers.end()));
+    return numbers;
+}
+
+std::int64_t sum_of(const std::vector<std::int64_t>& numbers) {
+    return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
+}
+
 }  // namespace
 
 struct LowerBound::Parts {
-    Parts(const ChunkCountsView& given, std::span<const std::uint8_t> strings, std::span<const std::int64_t> string_offsets,
-          const std::vector<std::uint32_t>& lengths, std::size_t required_tokens, std::int64_t value_of_unlisted,
-          unsigned threads)
+    Parts(const ChunkCountsView& given, std::span<const std::uint8_t> given_strings, std::span<const std::int64_t> given_offsets,
+          std::size_t required_tokens, unsigned threads)
         : team(threads),
-          edges(given, DoubleArray(strings, string_offsets), lengths, team),
+          bytes(given.bytes.begin(), given.bytes.end()),
+          offsets(given.offsets.begin(), given.offsets.end()),
           counts(given.counts.begin(), given.counts.end()),
+          strings(given_strings.begin(), given_strings.end()),
+          string_offsets(given_offsets.begin(), given_offsets.end()),
+          edges(match()),
           required(required_tokens),
-          unlisted(value_of_unlisted * unit),
           workers(team.size()) {
-        for (const std::uint32_t length : lengths) {
-            tokens.push_back({length, static_cast<std::uint32_t>(std::min<std::int64_t>((length - 1) * unit, most_per_edge)), 0});
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            if (offsets[i + 1] - offsets[i] >= longest_chunk) throw std::length_error("a chunk of 2^20 bytes or more");
         }
+        know_tokens();
         multipliers.resize(edges.edge_count());
         std::fill(multipliers.begin(), multipliers.end(), std::uint16_t{0});
-        sums.resize(tokens.size());
-        check_range(given);
     }
 
-    void check_range(const ChunkCountsView& given) const {
-        // No sum exceeds what it would be if every edge had the largest multiplier and every byte were a token.
-        double largest = static_cast<double>(required) * static_cast<double>(unlisted);
-        for (std::size_t i = 0; i < given.size(); ++i) {
-            const CandidateEdges::Chunk chunk = edges.chunk(i);
-            largest += static_cast<double>(given.counts[i]) * (static_cast<double>(chunk.edges_at.size()) * unit +
-                                                               static_cast<double>(chunk.tokens.size()) * most_per_edge);
+    ChunkCountsView view() const { return {bytes, offsets, counts, {}}; }
+
+    CandidateEdges match() {
+        return CandidateEdges(view(), DoubleArray(strings, string_offsets), lengths_between(string_offsets), team);
+    }
+
+    /// Brings everything that is kept by token up to date with `strings` and `edges`.
+    void know_tokens() {
+        for (const std::uint32_t length : lengths_between(std::span(string_offsets).subspan(tokens.size()))) {
+            tokens.push_back({length, static_cast<std::uint32_t>(std::min<std::int64_t>((length - 1) * unit, most_per_edge)), 0});
         }
-        if (largest > 9e18) throw std::length_error("the counts are too large for a bound in 64-bit integers");
+        sums.resize(tokens.size());
+        // No sum exceeds what it would be if every edge had the largest multiplier and every byte were a token.
+        double most = 0;
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            const CandidateEdges::Chunk chunk = edges.chunk(i);
+            most += static_cast<double>(counts[i]) * (static_cast<double>(chunk.edges_at.size()) * unit +
+                                                      static_cast<double>(chunk.tokens.size()) * most_per_edge);
+        }
+        if (most > 9e18) throw std::length_error("the counts are too large for a bound in 64-bit integers");
+    }
+
+    void add_up_sums() {
+        std::fill(sums.begin(), sums.end(), 0);
+        for (std::size_t i = 0; i < edges.chunk_count(); ++i) {
+            const std::uint16_t* multiplier = multipliers.data() + edges.first_edge(i);
+            for (const std::uint32_t token : edges.chunk(i).tokens) sums[token] += counts[i] * *multiplier++;
+        }
+    }
+
+    /// Scales the multipliers of the tokens from `first` on so that no S exceeds `most`.
+    void lower_sums(std::size_t first, std::int64_t most) {
+        std::uint16_t* multiplier = multipliers.data();
+        for (std::size_t i = 0; i < edges.chunk_count(); ++i) {
+            for (const std::uint32_t token : edges.chunk(i).tokens) {
+                if (token >= first && sums[token] > most) {
+                    *multiplier = static_cast<std::uint16_t>(static_cast<double>(*multiplier) * static_cast<double>(most) /
+                                                             static_cast<double>(sums[token]));
+                }
+                ++multiplier;
+            }
+        }
+        add_up_sums();
     }
 
     /// Costs of the cheapest paths from the start of a chunk, into `worker.cheapest`.
@@ -150,24 +217,49 @@ struct LowerBound::Parts {
         }
     }
 
-    /// The N largest of max(S, unlisted); the least of them is the last.
-    std::vector<std::int64_t> largest_sums() const {
-        std::vector<std::int64_t> largest(sums.begin() + byte_count, sums.end());
-        for (std::int64_t& sum : largest) sum = std::max(sum, unlisted);
-        if (largest.size() > required) {
-            const auto by_size = std::greater<>();
-            if (required > 0) {
-                std::nth_element(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(required) - 1, largest.end(), by_size);
-            }
-            largest.resize(required);
-        } else {
-            largest.resize(required, unlisted);
+    std::vector<std::int64_t> sums_of_candidates() const { return {sums.begin() + byte_count, sums.end()}; }
+
+    /// The N-th largest S.
+    std::int64_t price() const { return required == 0 ? 0 : largest(sums_of_candidates(), required, 0).back(); }
+
+    /// By position of all chunks: the cheapest path to it.
+    HugeVector<std::uint32_t> path_costs() {
+        HugeVector<std::uint32_t> costs(bytes.size() + counts.size());
+        pass([&](std::size_t chunk, Worker& worker) {
+            const std::size_t first = edges.first_byte(chunk) + chunk, size = edges.chunk(chunk).edges_at.size();
+            for (std::size_t at = 0; at <= size; ++at) costs[first + at] = static_cast<std::uint32_t>(worker.cheapest[at]);
+        });
+        return costs;
+    }
+
+    /// Every substring with an S of `least` or more that is not a candidate. Raises `least` until they are few enough.
+    Substrings find_unlisted(std::int64_t& least) {
+        const HugeVector<std::uint32_t> costs = path_costs();
+        std::optional<Substrings> found;
+        while (!(found = find_substrings(view(), costs, unit, least, most_substrings, team))) least *= 2;
+        std::unordered_set<std::string_view> listed;
+        const auto string = [](const auto& all, const auto& ends, std::size_t i) {
+            return std::string_view(reinterpret_cast<const char*>(all.data()) + ends[i], static_cast<std::size_t>(ends[i + 1] - ends[i]));
+        };
+        for (std::size_t i = byte_count; i < tokens.size(); ++i) listed.insert(string(strings, string_offsets, i));
+        Substrings unlisted;
+        unlisted.offsets.push_back(0);
+        for (std::size_t i = 0; i < found->worths.size(); ++i) {
+            const std::string_view one = string(found->bytes, found->offsets, i);
+            if (listed.contains(one)) continue;
+            unlisted.bytes.insert(unlisted.bytes.end(), one.begin(), one.end());
+            unlisted.offsets.push_back(static_cast<std::int64_t>(unlisted.bytes.size()));
+            unlisted.worths.push_back(found->worths[i]);
         }
-        return largest;
+        return unlisted;
     }
 
     /// Chooses `required` tokens with the largest S; those near the price in part, in proportion to S - price.
-    void choose(double width) {
+    void choose(double price, double width) {
+        if (required == 0 || required >= sums.size() - byte_count) {  // there is no price
+            for (Token& token : tokens) token.chosen = required == 0 ? 0.0f : 1.0f;
+            return;
+        }
         const double band = std::max(1.0, price * width);
         const auto share = [&](std::int64_t sum, double centre) {
             return std::clamp(0.5 + (static_cast<double>(sum) - centre) / (2 * band), 0.0, 1.0);
@@ -211,53 +303,120 @@ struct LowerBound::Parts {
     }
 
     WorkerTeam team;
+    HugeVector<std::uint8_t> bytes;      ///< of all chunks
+    HugeVector<std::int64_t> offsets;    ///< by chunk
+    HugeVector<std::int64_t> counts;     ///< by chunk
+    std::vector<std::uint8_t> strings;   ///< of all tokens, the bytes first
+    std::vector<std::int64_t> string_offsets;
     CandidateEdges edges;
-    HugeVector<std::int64_t> counts;  ///< by chunk
     std::size_t required;
-    std::int64_t unlisted;  ///< in 1/unit
     std::vector<Worker> workers;
-    std::vector<Token> tokens;               ///< the bytes first
-    HugeVector<std::uint16_t> multipliers;   ///< by edge
-    std::vector<std::int64_t> sums;          ///< by token: S of `multipliers`
-    double price = 0;                        ///< the N-th largest S when the last step began
+    std::vector<Token> tokens;              ///< the bytes first
+    HugeVector<std::uint16_t> multipliers;  ///< by edge
+    std::vector<std::int64_t> sums;         ///< by token: S of `multipliers`
     std::int64_t best = 0;
 };
 
-namespace {
-
-std::vector<std::uint32_t> lengths_between(std::span<const std::int64_t> offsets) {
-    std::vector<std::uint32_t> lengths(offsets.size() - 1);
-    for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = static_cast<std::uint32_t>(offsets[i + 1] - offsets[i]);
-    return lengths;
-}
-
-}  // namespace
-
 LowerBound::LowerBound(const ChunkCountsView& counts, std::span<const std::uint8_t> strings,
-                       std::span<const std::int64_t> string_offsets, std::size_t required, std::int64_t unlisted,
-                       unsigned threads)
-    : parts_(std::make_unique<Parts>(counts, strings, string_offsets, lengths_between(string_offsets), required, unlisted,
-                                     threads)) {}
+                       std::span<const std::int64_t> string_offsets, std::size_t required, unsigned threads)
+    : parts_(std::make_unique<Parts>(counts, strings, string_offsets, required, threads)) {}
 
 LowerBound::~LowerBound() = default;
+
+void LowerBound::start_at(double price) {
+    Parts& parts = *parts_;
+    std::vector<std::int64_t> frequencies(parts.tokens.size(), 0);
+    for (std::size_t i = 0; i < parts.edges.chunk_count(); ++i) {
+        for (const std::uint32_t token : parts.edges.chunk(i).tokens) frequencies[token] += parts.counts[i];
+    }
+    std::uint16_t* multiplier = parts.multipliers.data();
+    for (std::size_t i = 0; i < parts.edges.chunk_count(); ++i) {
+        for (const std::uint32_t token : parts.edges.chunk(i).tokens) {
+            const double even = price * static_cast<double>(unit) / static_cast<double>(frequencies[token]);
+            *multiplier++ = static_cast<std::uint16_t>(std::clamp(even, 0.0, static_cast<double>(parts.tokens[token].most)));
+        }
+    }
+    parts.add_up_sums();
+}
 
 void LowerBound::ascend(double heat) {
     if (!(heat >= 0 && heat <= 1)) throw std::invalid_argument("heat " + std::to_string(heat) + " is not between 0 and 1");
     Parts& parts = *parts_;
     const Step step(heat);
-    const std::vector<std::int64_t> largest = parts.largest_sums();
-    parts.price = largest.empty() ? 0 : static_cast<double>(largest.back());
-    parts.choose(step.choice_width);
+    const std::vector<std::int64_t> chosen = largest(parts.sums_of_candidates(), parts.required, 0);
+    parts.choose(chosen.empty() ? 0.0 : static_cast<double>(chosen.back()), step.choice_width);
     const std::int64_t paths = parts.pass([&](std::size_t chunk, Worker& worker) { parts.move(chunk, step, worker); });
-    parts.best = std::max(parts.best, paths - std::accumulate(largest.begin(), largest.end(), std::int64_t{0}));
+    parts.best = std::max(parts.best, paths - sum_of(chosen));
     parts.collect_sums();
 }
 
 std::int64_t LowerBound::best() const { return parts_->best; }
 
 std::int64_t LowerBound::evaluate() const {
-    const std::vector<std::int64_t> largest = parts_->largest_sums();
-    return parts_->pass([](std::size_t, Worker&) {}) - std::accumulate(largest.begin(), largest.end(), std::int64_t{0});
+    const std::int64_t paths = parts_->pass([](std::size_t, Worker&) {});
+    return paths - sum_of(largest(parts_->sums_of_candidates(), parts_->required, 0));
+}
+
+std::int64_t LowerBound::evaluate_any() const {
+    std::int64_t least = parts_->price() + 1;
+    const Substrings unlisted = parts_->find_unlisted(least);
+    std::vector<std::int64_t> sums = parts_->sums_of_candidates();
+    sums.insert(sums.end(), unlisted.worths.begin(), unlisted.worths.end());
+    // Whatever was not found has an S below `least`.
+    return parts_->pass([](std::size_t, Worker&) {}) - sum_of(largest(std::move(sums), parts_->required, least - 1));
+}
+
+Substrings LowerBound::unlisted(std::size_t most) const {
+    std::int64_t least = parts_->price() + 1;
+    Substrings all = parts_->find_unlisted(least);
+    if (all.worths.size() <= most) return all;
+    std::vector<std::size_t> order(all.worths.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return all.worths[a] > all.worths[b]; });
+    order.resize(most);
+    std::sort(order.begin(), order.end());
+    Substrings kept;
+    kept.offsets.push_back(0);
+    for (const std::size_t i : order) {
+        kept.bytes.insert(kept.bytes.end(), all.bytes.begin() + all.offsets[i], all.bytes.begin() + all.offsets[i + 1]);
+        kept.offsets.push_back(static_cast<std::int64_t>(kept.bytes.size()));
+        kept.worths.push_back(all.worths[i]);
+    }
+    return kept;
+}
+
+void LowerBound::add(std::span<const std::uint8_t> strings, std::span<const std::int64_t> string_offsets) {
+    Parts& parts = *parts_;
+    const HugeVector<std::uint32_t> costs = parts.path_costs();
+    const std::int64_t price = parts.price();
+    const std::size_t known = parts.tokens.size();
+    const auto shift = static_cast<std::int64_t>(parts.strings.size());
+    parts.strings.insert(parts.strings.end(), strings.begin(), strings.end());
+    for (const std::int64_t offset : string_offsets.subspan(1)) parts.string_offsets.push_back(offset + shift);
+    parts.edges = parts.match();
+    parts.know_tokens();
+    // Known edges stay in their order, so their multipliers are taken one after another.
+    const HugeVector<std::uint16_t> before = std::move(parts.multipliers);
+    const std::uint16_t* next_known = before.data();
+    parts.multipliers = HugeVector<std::uint16_t>(parts.edges.edge_count());
+    std::uint16_t* multiplier = parts.multipliers.data();
+    for (std::size_t i = 0; i < parts.edges.chunk_count(); ++i) {
+        const CandidateEdges::Chunk chunk = parts.edges.chunk(i);
+        const std::uint32_t* token = chunk.tokens.data();
+        const std::uint32_t* cost = costs.data() + parts.edges.first_byte(i) + i;
+        for (const std::uint16_t matches : chunk.edges_at) {
+            for (const std::uint32_t* const last = token + matches; token != last; ++token) {
+                const Token& it = parts.tokens[*token];
+                const std::int64_t needed = std::int64_t{cost[it.length]} - *cost - unit;
+                *multiplier++ = *token < known ? *next_known++
+                                               : static_cast<std::uint16_t>(std::clamp<std::int64_t>(needed, 0, it.most));
+            }
+            ++cost;
+        }
+    }
+    parts.add_up_sums();
+    parts.lower_sums(known, price);
+    parts.best = 0;  // it was no bound for the new candidates
 }
 
 std::span<const std::uint16_t> LowerBound::multipliers() const { return parts_->multipliers; }
@@ -269,20 +428,17 @@ void LowerBound::set_multipliers(std::span<const std::uint16_t> multipliers) {
                                     std::to_string(parts.multipliers.size()) + " edges");
     }
     std::copy(multipliers.begin(), multipliers.end(), parts.multipliers.begin());
-    std::fill(parts.sums.begin(), parts.sums.end(), 0);
-    for (std::size_t i = 0; i < parts.edges.chunk_count(); ++i) {
-        const std::span<const std::uint32_t> tokens = parts.edges.chunk(i).tokens;
-        const std::uint16_t* multiplier = parts.multipliers.data() + parts.edges.first_edge(i);
-        for (const std::uint32_t token : tokens) parts.sums[token] += parts.counts[i] * *multiplier++;
-    }
+    parts.add_up_sums();
 }
 
-double LowerBound::price() const { return parts_->price / static_cast<double>(unit); }
+double LowerBound::price() const { return static_cast<double>(parts_->price()) / static_cast<double>(unit); }
+
+std::size_t LowerBound::candidate_count() const { return parts_->tokens.size() - byte_count; }
 
 std::size_t LowerBound::memory() const {
     const Parts& parts = *parts_;
-    return parts.edges.memory() + parts.multipliers.size() * sizeof(std::uint16_t) +
-           (parts.counts.size() + parts.sums.size() * (1 + parts.workers.size())) * sizeof(std::int64_t) +
+    return parts.edges.memory() + parts.multipliers.size() * sizeof(std::uint16_t) + parts.bytes.size() + parts.strings.size() +
+           (parts.offsets.size() + parts.counts.size() + parts.sums.size() * (1 + parts.workers.size())) * sizeof(std::int64_t) +
            parts.tokens.size() * sizeof(Token);
 }
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe.analysis.bounding import Bounds, bound_lengths
 from prunedbpe.analysis.metrics import ExposureSpread, bootstrap_reductions, renyi_efficiency
 from prunedbpe.analysis.scripts import UNSPACED, characters, split_by_script
 from prunedbpe.analysis.token_uses import UseCounter
@@ -49,6 +50,8 @@ class CorpusEvaluation:
         fertility: Tokens per word. A word is a chunk with a letter of a script written with spaces;
             ``None`` if there are none, or if chunks are whole documents.
         reduction_interval: 95 % bootstrap interval of the reduction over documents.
+        bounds: What no vocabulary of as many learned tokens can undercut; whole corpora only. The
+            candidates are all tokens of the tokenizer, internal ones included.
     """
 
     tokenizer: str
@@ -68,6 +71,7 @@ class CorpusEvaluation:
     characters_per_token: dict[str, float] = field(default_factory=dict)
     fertility: float | None = None
     reduction_interval: tuple[float, float] | None = None
+    bounds: Bounds | None = None
 
     def as_settings(self) -> dict[str, Any]:
         """Return the evaluation as a JSON object."""
@@ -82,6 +86,7 @@ def evaluate(
     by_folder: bool = True,
     bootstrap: int = BOOTSTRAP_SAMPLES,
     seed: int = 0,
+    bound: bool = False,
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> list[CorpusEvaluation]:
@@ -94,6 +99,8 @@ def evaluate(
         by_folder: Also evaluate each folder of a corpus that has more than one.
         bootstrap: Bootstrap samples for the interval of a reduction; 0 for no interval.
         seed: Seed of the bootstrap.
+        bound: Also bound from below what any vocabulary can reach, which takes minutes for a large
+            corpus.
         threads: One per core by default.
         progress: Progress reporter; silent by default.
 
@@ -123,7 +130,11 @@ def evaluate(
             sources = counted[str(tokenizer.pretokenizer.describe())]
             counter = UseCounter(tokenizer, segmentation, threads=threads)
             evaluator = _Evaluator(name, tokenizer, corpus_name, counter)
-            whole.append(evaluator.evaluate(sources.total, None))
+            row = evaluator.evaluate(sources.total, None)
+            if bound:
+                found = evaluator.bound(sources.total, threads, progress)
+                row = replace(row, bounds=found)
+            whole.append(row)
             if by_folder and len(sources) > 1:
                 folders = enumerate(sources.names)
                 rows.extend(evaluator.evaluate(sources.table(i), name) for i, name in folders)
@@ -172,6 +183,10 @@ class _Evaluator:
             characters_per_token=per_script,
             fertility=fertility,
         )
+
+    def bound(self, counts: ChunkCounts, threads: int | None, progress: Progress) -> Bounds:
+        candidates, required = self._tokenizer.vocabulary.strings, int(self._learned.sum())
+        return bound_lengths(counts, candidates, required, threads=threads, progress=progress)
 
     def _by_script(self, counts: ChunkCounts) -> tuple[dict[str, float], float | None]:
         per_script: dict[str, float] = {}

@@ -36,6 +36,7 @@ def command(
         int, typer.Option(min=0, help="Bootstrap samples for the interval; 0 for no interval.")
     ] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    bound: options.Bound = False,
     plots: Annotated[
         Path | None,
         typer.Option(help="Folder for plots as SVG.", show_default=False),
@@ -51,7 +52,8 @@ def command(
     Each tokenizer is measured with its own segmentation, or all of them with --segmentation.
     Reductions are against the first tokenizer, with a 95 % bootstrap interval over documents.
     Fertility is tokens per word in scripts written with spaces; the Rényi efficiency has order 2.5;
-    the gap is the share of tokens that the shortest segmentation would save.
+    the gap is the share of tokens that the shortest segmentation would save. With --bound, also
+    says how far each tokenizer is from the shortest possible vocabulary of its size.
 
     \b
     prunedbpe evaluate standard/ pruned/ --corpus web=web/ --corpus books=books/
@@ -63,6 +65,7 @@ def command(
         by_folder=folders,
         bootstrap=bootstrap,
         seed=seed,
+        bound=bound,
         threads=threads,
         progress=options.choose_progress(progress, quiet=quiet),
     )
@@ -77,6 +80,7 @@ def command(
     _show_lengths(rows)
     print_line()
     _show_scripts(rows)
+    _show_bounds(rows)
 
 
 def _load(folders: Sequence[Path]) -> dict[str, Tokenizer]:
@@ -130,6 +134,15 @@ def _show_scripts(rows: Sequence[CorpusEvaluation]) -> None:
             (row.corpus, row.tokenizer, *("" if v is None else f"{v:.3f}" for v in values))
         )
     print_table(table, right=range(2, len(shown) + 2))
+
+
+def _show_bounds(rows: Sequence[CorpusEvaluation]) -> None:
+    bounded = [row for row in rows if row.bounds is not None]
+    if bounded:
+        print_line()
+    for row in bounded:
+        assert row.bounds is not None
+        print_line(f"{row.corpus}, {row.tokenizer}: {row.bounds.compare(row.tokens)}")
 
 
 def _write_plots(rows: Sequence[CorpusEvaluation], folder: Path) -> None:

@@ -162,6 +162,13 @@ SegmentationOption = Annotated[
         show_default=False,
     ),
 ]
+Bound = Annotated[
+    bool,
+    typer.Option(
+        "--bound",
+        help="Also prove how few tokens any vocabulary needs; takes minutes on a large corpus.",
+    ),
+]
 SourceField = Annotated[
     str | None,
     typer.Option(

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from prunedbpe.analysis.sweeping import SizeAdvice, SweepCell, advise_sizes, sweep
+from prunedbpe.analysis.bounding import Bounds, bound_lengths
+from prunedbpe.analysis.sweeping import (
+    TRAINING_CORPUS,
+    SizeAdvice,
+    SweepCell,
+    advise_sizes,
+    sweep,
+)
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import info, print_json, print_table
+from prunedbpe.cli.terminal import info, print_json, print_line, print_table
 from prunedbpe.counts import ChunkCounts, SourceCounts, count
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges.run_directory import RunDirectory, load_merges
 from prunedbpe.report.sweep_plot import draw_sweep
 from prunedbpe.types import Segmentation
+from prunedbpe.visibility.threshold import required_tokens
 
 
 def command(
@@ -41,6 +50,7 @@ def command(
     special_token: options.SpecialTokens = None,
     no_special_tokens: options.NoSpecialTokens = False,
     max_train_vocab: options.MaxTrainVocab = None,
+    bound: options.Bound = False,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Also write the cells as CSV.")
     ] = None,
@@ -55,7 +65,8 @@ def command(
 ) -> None:
     """Compare vocabulary sizes and thresholds from one run.
 
-    Measures on the training corpus and on every --corpus.
+    Measures on the training corpus and on every --corpus. With --bound, also says how far the best
+    vocabulary of every size is from the shortest possible one, on the training corpus.
 
     \b
     prunedbpe sweep run
@@ -67,6 +78,7 @@ def command(
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
     thresholds = threshold or ["0", "20%", "30%", "40%", "auto"]
     merges = load_merges(run)
+    counts = _counts_of(run) if bound else None
     corpora = {
         name: count(text, pretokenizer=merges.pretokenizer, threads=threads, progress=reporter)
         for name, text in options.open_corpora(corpus).items()
@@ -90,6 +102,13 @@ def command(
         threads=threads,
         progress=reporter,
     )
+    bounds: dict[int, Bounds] = {}
+    if counts is not None:
+        for size in sizes:
+            required = required_tokens(size, special_tokens)
+            bounds[size] = bound_lengths(
+                counts, merges, required, threads=threads, progress=reporter
+            )
     if csv_file is not None:
         options.prepare_file(csv_file)
         with csv_file.open("w", encoding="utf-8", newline="") as file:
@@ -105,10 +124,12 @@ def command(
                 "cells": [cell.as_row() for cell in cells],
                 "growth": dict(zip(map(str, advice.sizes), advice.reductions, strict=True)),
                 "suggested_sizes": advice.suggested,
+                "bounds": {str(size): asdict(found) for size, found in bounds.items()},
             }
         )
         return
     _show_cells(cells)
+    _show_bounds(cells, bounds)
     if advice.sizes and not quiet:
         _show_advice(advice)
 
@@ -132,6 +153,16 @@ def _training_corpus(
     if known is not None or by_rank:
         return known
     return SourceCounts.single(ChunkCounts.load(directory.counts_path))
+
+
+def _counts_of(run: Path) -> ChunkCounts:
+    """Load the chunk counts of the training corpus, for a bound."""
+    if not run.is_dir():
+        raise SettingsError(
+            f"{run}: a bound needs the corpus, not only merges",
+            hint="give the run directory of `train --run-dir`",
+        )
+    return ChunkCounts.load(RunDirectory(run).counts_path)
 
 
 def _show_cells(cells: list[SweepCell]) -> None:
@@ -160,6 +191,21 @@ def _show_cells(cells: list[SweepCell]) -> None:
         f"{cell.vocab_size:,} at {cell.threshold}: {cell.note}" for cell in cells if cell.note
     ):
         info(note)
+
+
+def _show_bounds(cells: list[SweepCell], bounds: dict[int, Bounds]) -> None:
+    """Compare the shortest vocabulary of every size with what is possible."""
+    for size, found in bounds.items():
+        reached = [
+            (cell.encoded_length, cell.threshold)
+            for cell in cells
+            if cell.corpus == TRAINING_CORPUS
+            and cell.vocab_size == size
+            and cell.encoded_length is not None
+        ]
+        if reached:
+            length, threshold = min(reached)
+            print_line(f"{size:,} at {threshold}: {found.compare(length)}")
 
 
 def _show_advice(advice: SizeAdvice) -> None:

@@ -1,11 +1,12 @@
+#include "visibility/unlisted_substrings.hpp"
+
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
-#include "prunedbpe/lower_bound.hpp"
-#include "visibility/candidate_edges.hpp"
+#include "prunedbpe/huge_array.hpp"
 
 namespace prunedbpe {
 namespace {
@@ -20,7 +21,7 @@ struct Suffix {
 struct Found {
     Suffix suffix;
     std::uint32_t length;
-    std::int64_t value;
+    std::int64_t worth;
 };
 
 /// Suffixes that have their first `length` bytes in common.
@@ -34,15 +35,16 @@ constexpr std::size_t pair_count = std::size_t{1} << 16;
 
 class Search {
 public:
-    Search(const ChunkCountsView& counts, std::int64_t least, std::size_t most) : counts_(counts), least_(least), most_(most) {
+    Search(const ChunkCountsView& counts, PathCosts costs, std::int64_t unit, std::int64_t least, std::size_t most)
+        : counts_(counts), costs_(costs), unit_(unit), least_(least), most_(most) {
         if (counts.size() > std::numeric_limits<std::uint32_t>::max()) {
             throw std::length_error("more than 2^32 - 1 unique chunks");
         }
+        find_highest_costs();
         group_by_first_pair();
     }
 
-    std::optional<Substrings> run(unsigned threads) {
-        WorkerTeam team(threads);
+    std::optional<Substrings> run(WorkerTeam& team) {
         std::vector<std::vector<Found>> found(pair_count);
         std::atomic<std::size_t> next{0};
         team.run([&](unsigned) {
@@ -59,6 +61,16 @@ public:
 private:
     std::int64_t rest(Suffix suffix) const { return counts_.offsets[suffix.chunk + 1] - counts_.offsets[suffix.chunk] - suffix.at; }
     const std::uint8_t* bytes(Suffix suffix) const { return counts_.bytes.data() + counts_.offsets[suffix.chunk] + suffix.at; }
+
+    std::size_t node(Suffix suffix) const { return static_cast<std::size_t>(counts_.offsets[suffix.chunk]) + suffix.chunk + suffix.at; }
+
+    void find_highest_costs() {
+        highest_.assign(costs_.begin(), costs_.end());
+        for (std::uint32_t chunk = 0; chunk < counts_.size(); ++chunk) {
+            const std::size_t first = node({chunk, 0}), last = node({chunk + 1, 0}) - 1;
+            for (std::size_t i = last; i-- > first;) highest_[i] = std::max(highest_[i], highest_[i + 1]);
+        }
+    }
 
     template <class Use>
     void for_each_suffix(Use&& use) const {
@@ -87,17 +99,18 @@ private:
         while (!groups.empty() && found.size() <= most_) {
             const Group group = groups.back();
             groups.pop_back();
-            std::int64_t frequency = 0;
-            // A longer string that begins like this has no other occurrences, and is no longer than the suffix at each.
-            std::int64_t most_value = 0;
+            std::int64_t worth = 0;
+            // A longer string that begins like this has no other occurrences.
+            std::int64_t most_worth = 0;
             for (std::size_t i = group.begin; i < group.end; ++i) {
                 const std::int64_t count = counts_.counts[suffixes_[i].chunk];
-                frequency += count;
-                most_value += count * (rest(suffixes_[i]) - 1);
+                const std::size_t begin = node(suffixes_[i]);
+                const std::int64_t no_gain = costs_[begin] + unit_;
+                worth += count * std::max<std::int64_t>(0, costs_[begin + group.length] - no_gain);
+                most_worth += count * std::max<std::int64_t>(0, highest_[begin + group.length] - no_gain);
             }
-            if (most_value < least_) continue;
-            const std::int64_t value = frequency * (group.length - 1);
-            if (value >= least_) found.push_back({suffixes_[group.begin], group.length, value});
+            if (most_worth < least_) continue;
+            if (worth >= least_) found.push_back({suffixes_[group.begin], group.length, worth});
             split(group, groups);
         }
     }
@@ -126,26 +139,28 @@ private:
                 const std::uint8_t* const first = bytes(one.suffix);
                 result.bytes.insert(result.bytes.end(), first, first + one.length);
                 result.offsets.push_back(static_cast<std::int64_t>(result.bytes.size()));
-                result.values.push_back(one.value);
+                result.worths.push_back(one.worth);
             }
         }
         return result;
     }
 
     const ChunkCountsView& counts_;
+    const PathCosts costs_;
+    const std::int64_t unit_;
     const std::int64_t least_;
     const std::size_t most_;
     std::vector<std::size_t> first_of_pair_;  ///< by the first two bytes: where their suffixes begin
+    HugeVector<std::uint32_t> highest_;       ///< by position: the highest cost from there to the end of the chunk
     HugeVector<Suffix> suffixes_;
     std::atomic<std::size_t> total_{0};
 };
 
 }  // namespace
 
-std::optional<Substrings> frequent_substrings(const ChunkCountsView& counts, std::int64_t least, std::size_t most,
-                                              unsigned threads) {
-    if (least < 1) throw std::invalid_argument("the least value of a substring is not positive");
-    return Search(counts, least, most).run(threads);
+std::optional<Substrings> find_substrings(const ChunkCountsView& counts, PathCosts costs, std::int64_t unit,
+                                          std::int64_t least, std::size_t most, WorkerTeam& team) {
+    return Search(counts, costs, unit, least, most).run(team);
 }
 
 }  // namespace prunedbpe
