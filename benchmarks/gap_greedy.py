@@ -17,7 +17,7 @@ import numpy as np
 
 from prunedbpe import ChunkCounts, MergeTable, learn
 from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array
-from prunedbpe.visibility.auto import hide
+from prunedbpe.visibility.by_rank import hide
 from prunedbpe.visibility.exposure import encoded_length, exposure, total_tokens
 
 
@@ -60,7 +60,7 @@ def random_counts(seed: int) -> ChunkCounts:
 
 def compare(merges: MergeTable, required: int) -> tuple[int, int]:
     """Encoded length by greedy hiding, and by the best of all hidden sets of the same size."""
-    hidden = hide(merges, merges.applied, len(merges), required)
+    hidden = hide(merges, [merges.applied], len(merges), required)
     greedy = encoded_length(merges.pairs, merges.applied, hidden)
     return greedy, int(all_lengths(merges, len(merges) - required).min())
 

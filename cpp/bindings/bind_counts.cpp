@@ -14,10 +14,19 @@ using prunedbpe::ChunkCounter;
 
 namespace {
 
-auto finish(ChunkCounter& counter) {
-    prunedbpe::ChunkCounts counts = without_gil([&] { return counter.finish(); });
+auto to_arrays(prunedbpe::ChunkCounts&& counts) {
     return std::tuple(to_array(std::move(counts.bytes)), to_array(std::move(counts.offsets)),
                       to_array(std::move(counts.counts)), to_array(std::move(counts.first_positions)));
+}
+
+auto finish(ChunkCounter& counter) {
+    return to_arrays(without_gil([&] { return counter.finish(); }));
+}
+
+auto finish_by_source(ChunkCounter& counter) {
+    prunedbpe::SourceCounts found = without_gil([&] { return counter.finish_by_source(); });
+    return std::tuple(to_arrays(std::move(found.total)), to_array(std::move(found.offsets)),
+                      to_array(std::move(found.sources)), to_array(std::move(found.counts)));
 }
 
 }  // namespace
@@ -25,30 +34,40 @@ auto finish(ChunkCounter& counter) {
 void bind_counts(nb::module_& module) {
     // Inputs are borrowed for the call, and a counter has one owner.
     const nb::call_guard<nb::gil_scoped_release> release_gil;
-    nb::class_<ChunkCounter>(module, "ChunkCounter", "Collects chunk counts; one owner.")
-        .def(nb::init<unsigned>(), "threads"_a)
+    nb::class_<ChunkCounter> counter(module, "ChunkCounter", "Collects chunk counts; one owner.");
+    counter.attr("MAX_SOURCES") = ChunkCounter::max_sources;
+    counter.def(nb::init<unsigned>(), "threads"_a)
         .def(
             "add_documents",
-            [](ChunkCounter& counter, std::string_view pretokenizer, Bytes text, SpanArray documents) {
-                counter.add_documents(scanner(pretokenizer), as_text(text), as_documents(documents));
+            [](ChunkCounter& counter, std::string_view pretokenizer, Bytes text, SpanArray documents,
+               std::optional<UInt32s> sources) {
+                counter.add_documents(scanner(pretokenizer), as_text(text), as_documents(documents),
+                                      sources ? as_span(*sources) : std::span<const std::uint32_t>());
             },
-            "pretokenizer"_a, "text"_a, "documents"_a, release_gil,
-            "Cut the documents of a batch and count their chunks.")
+            "pretokenizer"_a, "text"_a, "documents"_a, "sources"_a = nb::none(), release_gil,
+            "Cut the documents of a batch and count their chunks; `sources` holds the source of each document.")
         .def(
             "add_chunks",
-            [](ChunkCounter& counter, Bytes text, Int64s ends) { counter.add_chunks(as_text(text), as_span(ends)); },
-            "text"_a, "ends"_a, release_gil, "Count chunks that the caller has cut: chunk i ends at ends[i].")
+            [](ChunkCounter& counter, Bytes text, Int64s ends, std::uint32_t source) {
+                counter.add_chunks(as_text(text), as_span(ends), source);
+            },
+            "text"_a, "ends"_a, "source"_a = 0, release_gil, "Count chunks that the caller has cut: chunk i ends at ends[i].")
         .def(
             "add_counts",
             [](ChunkCounter& counter, Bytes bytes, Int64s offsets, Int64s counts, Int64s first_positions,
-               std::int64_t shift) {
+               std::int64_t shift, std::uint32_t source) {
                 counter.add_counts({as_span(bytes), as_span(offsets), as_span(counts), as_span(first_positions)},
-                                   shift);
+                                   shift, source);
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "first_positions"_a, "shift"_a, release_gil,
+            "bytes"_a, "offsets"_a, "counts"_a, "first_positions"_a, "shift"_a, "source"_a = 0, release_gil,
             "Add the table of a corpus part that starts `shift` bytes into the corpus.")
+        .def(
+            "regroup", [](ChunkCounter& counter, UInt32s groups) { counter.regroup(as_span(groups)); }, "groups"_a,
+            release_gil, "Join sources: what was counted for source i now belongs to groups[i].")
         .def_prop_ro("position", &ChunkCounter::position, "Bytes of all documents added so far.")
-        .def("finish", &finish, "The table in order of first appearance: bytes, offsets, counts, first positions.");
+        .def("finish", &finish, "The table in order of first appearance: bytes, offsets, counts, first positions.")
+        .def("finish_by_source", &finish_by_source,
+             "The table, and a sparse matrix of chunks and sources: offsets, sources, counts.");
     module.def(
         "find_wrong_row",
         [](Int64s offsets, Int64s counts, Int64s first_positions) {

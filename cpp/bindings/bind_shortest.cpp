@@ -1,15 +1,39 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "prunedbpe/shortest.hpp"
+#include "python_ints.hpp"
 #include "texts.hpp"
 
 using namespace nb::literals;
 using prunedbpe::IdBuffer;
-using prunedbpe::ShortestEncoder;
 using prunedbpe::UnicodeText;
+
+namespace {
+
+/// The core's encoder, and the ints that its ids become.
+struct ShortestEncoder : prunedbpe::ShortestEncoder {
+    ShortestEncoder(std::span<const std::uint8_t> strings, std::span<const std::int64_t> offsets,
+                    std::span<const std::uint32_t> ids, prunedbpe::NextChunk next)
+        : prunedbpe::ShortestEncoder(strings, offsets, ids, next),
+          ints(ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + 1) {}
+
+    IntObjects ints;
+};
+
+IdBuffer encode(const ShortestEncoder& encoder, nb::handle text) {
+    return with_unicode(text, [&](const UnicodeText& unicode) {
+        IdBuffer ids;
+        encoder.encode(unicode, ids);
+        return ids;
+    });
+}
+
+}  // namespace
 
 void bind_shortest(nb::module_& module) {
     nb::class_<ShortestEncoder>(module, "ShortestEncoder",
@@ -23,14 +47,12 @@ void bind_shortest(nb::module_& module) {
             "strings"_a, "offsets"_a, "ids"_a, "pretokenizer"_a)
         .def(
             "encode",
-            [](const ShortestEncoder& encoder, nb::str text) {
-                return to_array(with_unicode(text, [&](const UnicodeText& unicode) {
-                    IdBuffer ids;
-                    encoder.encode(unicode, ids);
-                    return ids;
-                }));
-            },
-            "text"_a, "Token ids of a text.")
+            [](ShortestEncoder& encoder, nb::str text) { return encoder.ints.to_list(encode(encoder, text).span()); },
+            "text"_a, nb::sig("def encode(self, text: str) -> list[int]"), "Token ids as a list.")
+        .def(
+            "encode_to_array",
+            [](const ShortestEncoder& encoder, nb::str text) { return to_array(encode(encoder, text)); }, "text"_a,
+            "Token ids as an array.")
         .def(
             "encode_chunks",
             [](const ShortestEncoder& encoder, Bytes text, Int64s ends) {
@@ -68,5 +90,13 @@ void bind_shortest(nb::module_& module) {
                     return encoder.total_length({as_span(bytes), as_span(offsets), as_span(counts), {}}, threads);
                 });
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "threads"_a, "The fewest tokens of a corpus.");
+            "bytes"_a, "offsets"_a, "counts"_a, "threads"_a, "The fewest tokens of a corpus.")
+        .def(
+            "token_counts",
+            [](const ShortestEncoder& encoder, Bytes bytes, Int64s offsets, Int64s counts, unsigned threads) {
+                return to_array(without_gil([&] {
+                    return encoder.token_counts({as_span(bytes), as_span(offsets), as_span(counts), {}}, threads);
+                }));
+            },
+            "bytes"_a, "offsets"_a, "counts"_a, "threads"_a, "How often each token id stands in a corpus.");
 }

@@ -8,6 +8,7 @@ void bind_pretokenizers(nanobind::module_& module);
 void bind_counts(nanobind::module_& module);
 void bind_merges(nanobind::module_& module);
 void bind_visibility(nanobind::module_& module);
+void bind_lower_bound(nanobind::module_& module);
 void bind_vocabulary(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);
 void bind_shortest(nanobind::module_& module);

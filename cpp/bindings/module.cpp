@@ -8,6 +8,7 @@ NB_MODULE(_core, module) {
     bind_counts(module);
     bind_merges(module);
     bind_visibility(module);
+    bind_lower_bound(module);
     bind_vocabulary(module);
     bind_tokenizer(module);
     bind_shortest(module);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -146,6 +147,48 @@ CASE("counting: tables of parts make the table of the whole") {
         }
         CHECK_EQUAL(rows(whole.finish()), plain_count(next, batches));
     }
+}
+
+CASE("counting: sources divide the table of the whole, however they interleave") {
+    const NextChunk next = find_pretokenizer("paper");
+    check::Random random(4);
+    for (int round = 0; round < 30; ++round) {
+        const std::vector<Batch> batches{random_batch(random, 12), random_batch(random, 0), random_batch(random, 7)};
+        for (const unsigned threads : {1u, 3u}) {
+            ChunkCounter counter(threads);
+            std::array<ChunkCounter, 3> alone{ChunkCounter(1), ChunkCounter(1), ChunkCounter(1)};  // by source
+            for (const Batch& batch : batches) {
+                std::vector<std::uint32_t> sources;
+                for (const DocumentSpan& document : batch.documents) {
+                    sources.push_back(static_cast<std::uint32_t>(random.below(3)));
+                    alone[sources.back()].add_documents(next, batch.text, {&document, 1});
+                }
+                counter.add_documents(next, batch.text, batch.documents, sources);
+            }
+            const bool joined = random.below(2) == 0;
+            if (joined) counter.regroup(std::vector<std::uint32_t>{0, 1, 0});
+            const SourceCounts found = counter.finish_by_source();
+            CHECK_EQUAL(rows(found.total), plain_count(next, batches));
+            std::map<std::pair<std::uint32_t, std::string>, std::int64_t> expected, cells;
+            for (std::uint32_t source = 0; source < 3; ++source) {
+                for (const Row& row : rows(alone[source].finish())) {
+                    expected[{joined && source == 2 ? 0 : source, row.chunk}] += row.count;
+                }
+            }
+            const std::vector<Row> total = rows(found.total);
+            for (std::size_t i = 0; i < total.size(); ++i) {
+                for (auto cell = static_cast<std::size_t>(found.offsets[i]);
+                     cell < static_cast<std::size_t>(found.offsets[i + 1]); ++cell) {
+                    CHECK(cells.emplace(std::pair{found.sources[cell], total[i].chunk}, found.counts[cell]).second);
+                }
+            }
+            CHECK(cells == expected);
+            CHECK(rows(counter.finish()).empty());
+        }
+    }
+    ChunkCounter counter(1);
+    CHECK_THROWS(counter.add_chunks("a", std::vector<std::int64_t>{1}, ChunkCounter::max_sources), std::out_of_range);
+    CHECK_THROWS(counter.regroup({}), std::out_of_range);
 }
 
 CASE("counting: chunks cut by the caller") {

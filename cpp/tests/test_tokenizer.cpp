@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -272,6 +273,35 @@ CASE("documents: both encoders, as texts one by one") {
     }
     CHECK_EQUAL(as_vector(encoder.encode_documents(text, documents, 2).ids), as_vector(ids));
     CHECK_EQUAL(as_vector(shortest.encode_documents(text, documents, 2).ids), as_vector(shortest_ids));
+}
+
+CASE("shortest: the longest last token of equals, and the uses of every token") {
+    std::string bytes;
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::uint32_t> ids;
+    const auto add = [&](const std::string& string) {
+        bytes += string;
+        offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+        ids.push_back(static_cast<std::uint32_t>(2 * ids.size()));
+    };
+    for (int byte = 0; byte < 256; ++byte) add(std::string(1, static_cast<char>(byte)));
+    for (const char* string : {"aa", "aaa", "ba"}) add(string);
+    const auto as_bytes = [](const std::string& text) {
+        return std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+    };
+    const ShortestEncoder shortest(as_bytes(bytes), offsets, ids, nullptr);
+
+    const std::string text = "aaaaabaaab";  // aa aaa, b aaa b
+    const std::vector<std::int64_t> ends{5, 10}, chunk_offsets{0, 5, 10}, counts{3, 100};
+    IdBuffer found;
+    shortest.encode_chunks(text, ends, found);
+    CHECK_EQUAL(as_vector(found), (std::vector<std::uint32_t>{512, 514, 196, 514, 196}));
+    for (const unsigned threads : {1u, 3u}) {
+        const std::vector<std::int64_t> uses = shortest.token_counts({as_bytes(text), chunk_offsets, counts, {}}, threads);
+        CHECK_EQUAL(uses.size(), std::size_t{517});
+        CHECK_EQUAL(std::accumulate(uses.begin(), uses.end(), std::int64_t{0}), std::int64_t{306});
+        CHECK_EQUAL((std::vector{uses[512], uses[514], uses[516], uses[196]}), (std::vector<std::int64_t>{3, 103, 0, 200}));
+    }
 }
 
 CASE("double array: walks and steps against a list of strings") {

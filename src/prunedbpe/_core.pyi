@@ -1,7 +1,7 @@
 """Native core of prunedbpe: the loops over the corpus."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import numpy
 import numpy.typing
@@ -36,16 +36,23 @@ class ChunkCounter:
 
     def __init__(self, threads: int) -> None: ...
 
-    def add_documents(self, pretokenizer: str, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> None:
-        """Cut the documents of a batch and count their chunks."""
+    MAX_SOURCES: int = 1024
 
-    def add_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def add_documents(self, pretokenizer: str, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], sources: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        Cut the documents of a batch and count their chunks; `sources` holds the source of each document.
+        """
+
+    def add_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], source: int = 0) -> None:
         """Count chunks that the caller has cut: chunk i ends at ends[i]."""
 
-    def add_counts(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: int) -> None:
+    def add_counts(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: int, source: int = 0) -> None:
         """
         Add the table of a corpus part that starts `shift` bytes into the corpus.
         """
+
+    def regroup(self, groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Join sources: what was counted for source i now belongs to groups[i]."""
 
     @property
     def position(self) -> int:
@@ -54,6 +61,11 @@ class ChunkCounter:
     def finish(self) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         The table in order of first appearance: bytes, offsets, counts, first positions.
+        """
+
+    def finish_by_source(self) -> tuple[tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        The table, and a sparse matrix of chunks and sources: offsets, sources, counts.
         """
 
 def find_wrong_row(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str] | None:
@@ -91,8 +103,84 @@ def find_wrong_merge(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 
 def replay(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """How often each merge is applied on a corpus."""
 
-def hide_cheapest(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], exposure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+def hide_cheapest(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], exposure: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], exponent: float, price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
     """Ranks of the tokens to hide, the cheapest first."""
+
+def tally_by_source(ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], source_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sources: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], source_counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], source_count: int, token_count: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    By token, then by source: its occurrences in a corpus whose chunk i is cut into ids[offsets[i]:offsets[i + 1]].
+    """
+
+class FewestTokens:
+    """
+    The fewest tokens of a corpus under a visible set that changes; one owner.
+    """
+
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], source_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sources: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], source_counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], source_count: int, strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None: ...
+
+    def flip(self, ranks: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Show the hidden ones among these tokens and hide the visible ones, once `settle` is done.
+        """
+
+    def settle(self, seconds: float) -> bool:
+        """Work on the last flip for about this long; returns whether it is done."""
+
+    def losses(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """
+        By rank, then by source: how many more tokens the corpus has without a visible token.
+        """
+
+    def gains(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        By rank, then by source: how many fewer tokens the corpus has with a hidden token.
+        """
+
+    def lengths(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """By source: its fewest tokens."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes held."""
+
+def frequent_substrings(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: int, most: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
+    """
+    Substrings with frequency * (length - 1) >= least as bytes, offsets and these values; None if there are too many.
+    """
+
+class LowerBound:
+    """
+    A lower bound on the tokens of any choice of visible tokens; one owner.
+    """
+
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], required: int, unlisted: int, threads: int) -> None: ...
+
+    def ascend(self, heat: float) -> None:
+        """Take one step towards better multipliers."""
+
+    def evaluate(self) -> int:
+        """The bound that the present multipliers prove, in 1/unit."""
+
+    def multipliers(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), writable=False)]:
+        """By edge: chunk by chunk, by place, by length."""
+
+    def set_multipliers(self, multipliers: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Replace the multipliers."""
+
+    @property
+    def best(self) -> int:
+        """The best bound so far, in 1/unit."""
+
+    @property
+    def price(self) -> float:
+        """What one more visible token would save, about."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes held."""
+
+    unit: Final[int] = ...
+    """(arg: object, /) -> int"""
 
 def find_late_part(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> int | None:
     """
@@ -164,8 +252,11 @@ class ShortestEncoder:
 
     def __init__(self, strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], pretokenizer: str) -> None: ...
 
-    def encode(self, text: str) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
-        """Token ids of a text."""
+    def encode(self, text: str) -> list[int]:
+        """Token ids as a list."""
+
+    def encode_to_array(self, text: str) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """Token ids as an array."""
 
     def encode_chunks(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """Token ids of a text that the caller has cut: chunk i ends at ends[i]."""
@@ -181,6 +272,9 @@ class ShortestEncoder:
 
     def total_length(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> int:
         """The fewest tokens of a corpus."""
+
+    def token_counts(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """How often each token id stands in a corpus."""
 
 class PickyLearner:
     """Learns Picky BPE step by step; one owner."""

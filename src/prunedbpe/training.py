@@ -8,19 +8,30 @@ the tokenizer. Train once, prune many times.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from prunedbpe._support.checkpoint import NO_CHECKPOINT, Checkpoint
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source
+from prunedbpe.counts.counting_by_source import source_kind
 from prunedbpe.errors import CorpusError
-from prunedbpe.merges import Applied, Candidates, Learner, MergeTable
+from prunedbpe.merges import Candidates, Learner, MergeTable
 from prunedbpe.merges.run_directory import RunDirectory
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 from prunedbpe.tokenizer import Tokenizer
-from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS, BoolArray, Settings
+from prunedbpe.tokenizer.shortest import shortest_lengths
+from prunedbpe.types import (
+    BYTE_COUNT,
+    DEFAULT_SPECIAL_TOKENS,
+    BoolArray,
+    Segmentation,
+    Settings,
+)
 from prunedbpe.visibility.auto import choose_visibility
 from prunedbpe.visibility.exposure import encoded_length, exposure, total_tokens
 from prunedbpe.visibility.policy import PolicyChoices, VisibilityPolicy
@@ -86,7 +97,10 @@ def train(
     sources = None
     if policy.is_auto:
         sources = _count_sources(corpus, policy, pretokenizer, run, threads, progress)
-    counts = sources.total if sources else _count(corpus, pretokenizer, run, threads, progress)
+    if sources is None:
+        counts = _count(corpus, pretokenizer, run, threads, progress)
+    else:
+        counts = sources.total
     if required and not len(counts):
         raise CorpusError(counts.corpus.why_empty(), hint="check the inputs and their encoding")
     validation = _count_validation(policy, pretokenizer, threads, progress)
@@ -100,7 +114,15 @@ def train(
         progress=progress,
         checkpoints=None if run is None else run.checkpointer(checkpoint_seconds, checkpoint_at),
     )
-    decision = decide(learner, required, policy)
+    decision = decide(
+        learner,
+        required,
+        policy,
+        counts=counts,
+        threads=threads,
+        progress=progress,
+        checkpoint=_checkpoint(run, required, policy, checkpoint_seconds),
+    )
 
     # 4. Export: assign token ids, keep internal tokens as merge nodes.
     return decision.tokenizer(special_tokens)
@@ -140,18 +162,28 @@ def prune_run(
     policy.check(required)
     run = RunDirectory(run_dir)
     run.check_counted()
+    counts = ChunkCounts.load(run.counts_path) if policy.segmentation == "shortest" else None
     policy = policy.counted(
         run.known_sources() if policy.is_auto else None,
         _count_validation(policy, run.pretokenizer(), threads, progress),
     )
     learner = Learner(
-        lambda: ChunkCounts.load(run.counts_path),
+        counts or (lambda: ChunkCounts.load(run.counts_path)),
         run.merges(),
         threads=threads,
         progress=progress,
         checkpoints=run.checkpointer(checkpoint_seconds),
     )
-    return decide(learner, required, policy).tokenizer(special_tokens)
+    decision = decide(
+        learner,
+        required,
+        policy,
+        counts=counts,
+        threads=threads,
+        progress=progress,
+        checkpoint=_checkpoint(run, required, policy, checkpoint_seconds),
+    )
+    return decision.tokenizer(special_tokens)
 
 
 def prune(
@@ -160,6 +192,9 @@ def prune(
     *,
     policy: VisibilityPolicy | None = None,
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+    counts: ChunkCounts | None = None,
+    threads: int | None = None,
+    progress: Progress = SILENT,
     **choices: Unpack[PolicyChoices],
 ) -> Tokenizer:
     """Make a tokenizer out of learned merges, as :func:`train` would.
@@ -171,10 +206,15 @@ def prune(
         vocab_size: All a model sees: bytes, visible learned tokens, special tokens.
         policy: How to choose the visible tokens; ``VisibilityPolicy("40%")`` by default.
         special_tokens: Reserved tokens, in the order of their ids.
+        counts: The corpus the merges were learned on. ``threshold="auto"`` with
+            ``segmentation="shortest"`` needs it, unless the policy has counted sources.
+        threads: One per core by default.
+        progress: Progress reporter; silent by default.
         **choices: Fields of the policy, for instance ``threshold="auto"``.
 
     Raises:
         InsufficientCandidatesError: There are too few merges; learn more.
+        SettingsError: The shortest segmentation needs the corpus, and it is not given.
 
     >>> from prunedbpe import ChunkCounts, learn
     >>> merges = learn(ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}), 4)
@@ -186,7 +226,8 @@ def prune(
     """
     policy = VisibilityPolicy.of(policy, choices)
     special_tokens = check_special_tokens(special_tokens)
-    decision = decide(merges, required_tokens(vocab_size, special_tokens), policy)
+    required = required_tokens(vocab_size, special_tokens)
+    decision = decide(merges, required, policy, counts=counts, threads=threads, progress=progress)
     return decision.tokenizer(special_tokens)
 
 
@@ -197,11 +238,13 @@ class Decision:
     Attributes:
         merges: All merges known by then; the retained ones come first.
         hidden: By rank of the retained merges, bytes first, whether the token is hidden.
+        segmentation: How the tokenizer cuts text.
         training: What the tokenizer remembers of its training.
     """
 
     merges: MergeTable
     hidden: BoolArray
+    segmentation: Segmentation
     training: Settings
 
     @property
@@ -209,38 +252,42 @@ class Decision:
         """How many merges the tokenizer keeps."""
         return len(self.hidden) - BYTE_COUNT
 
-    @classmethod
-    def of(cls, merges: MergeTable, hidden: BoolArray, required: int, choice: Settings) -> Decision:
-        """Record a choice of hidden tokens with its figures on the training corpus."""
-        exposures = exposure(merges.pairs, merges.applied, len(hidden) - BYTE_COUNT)
-        visible_learned = exposures[BYTE_COUNT:][~hidden[BYTE_COUNT:]]
-        training: Settings = {
-            **choice,
-            "boundary_frequency": int(merges.frequencies[required - 1]) if required else 0,
-            "least_visible_exposure": int(visible_learned.min()) if required else 0,
-            "corpus": merges.corpus.as_settings(),
-            "encoded_length": encoded_length(merges.pairs, merges.applied, hidden, exposures),
-            "standard_encoded_length": total_tokens(merges.applied, required),
-        }
-        return cls(merges, hidden, training)
+    def visible_strings(self) -> list[bytes]:
+        """What the visible tokens spell, bytes first."""
+        strings = self.merges.token_bytes
+        return [strings[rank] for rank in np.flatnonzero(~self.hidden)]
 
     def tokenizer(self, special_tokens: tuple[str, ...]) -> Tokenizer:
         """Build the tokenizer: token ids for visible tokens, internal ones as merge nodes."""
         pairs = self.merges.pairs[: self.retained].copy()
         vocabulary = Vocabulary(pairs, ~self.hidden, special_tokens)
-        return Tokenizer(vocabulary, self.merges.pretokenizer, self.training)
+        return Tokenizer(vocabulary, self.merges.pretokenizer, self.training, self.segmentation)
 
 
-def decide(candidates: Candidates, required: int, policy: VisibilityPolicy) -> Decision:
+def decide(
+    candidates: Candidates,
+    required: int,
+    policy: VisibilityPolicy,
+    *,
+    counts: ChunkCounts | None = None,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> Decision:
     """Choose the visible tokens, learning more merges as needed.
 
     Args:
         candidates: A finished merge table, or a learner.
         required: How many learned tokens are to be visible.
-        policy: The options; its corpora counted or replayed.
+        policy: The options; its corpora counted.
+        counts: The corpus the merges are learned on, for the shortest segmentation.
+        threads: One per core by default.
+        progress: Progress reporter; silent by default.
+        checkpoint: Keeps the state of a long choice.
 
     Raises:
         InsufficientCandidatesError: Too few tokens qualify.
+        SettingsError: The shortest segmentation needs the corpus, and it is not given.
     """
     decided: Settings = {"threshold": policy.name, "max_train_vocab": policy.max_train_vocab}
     if isinstance(policy.threshold, Threshold):
@@ -249,10 +296,61 @@ def decide(candidates: Candidates, required: int, policy: VisibilityPolicy) -> D
         decided["min_exposure"] = found.min_exposure
         decided["trained_vocab"] = BYTE_COUNT + len(merges)
     else:
-        choice = choose_visibility(candidates, required, policy)
+        if counts is not None and not isinstance(policy.sources, SourceCounts):
+            policy = policy.counted(SourceCounts.single(counts), None)
+        choice = choose_visibility(
+            candidates, required, policy, threads=threads, progress=progress, checkpoint=checkpoint
+        )
         merges, hidden = candidates.reach(choice.merge_count), choice.hidden
         decided["auto"] = choice.report
-    return Decision.of(merges, hidden, required, decided)
+    decision = Decision(merges, hidden, policy.segmentation, decided)
+    decided |= training_figures(decision, required, counts, threads)
+    return decision
+
+
+def training_figures(
+    decision: Decision,
+    required: int,
+    counts: ChunkCounts | None = None,
+    threads: int | None = None,
+) -> Settings:
+    """What a decision comes to on the training corpus.
+
+    The length in the shortest segmentation needs the counts.
+    """
+    merges, hidden = decision.merges, decision.hidden
+    figures: Settings = {
+        "boundary_frequency": int(merges.frequencies[required - 1]) if required else 0,
+        "corpus": merges.corpus.as_settings(),
+        "standard_encoded_length": total_tokens(merges.applied, required),
+    }
+    if decision.segmentation == "rank":
+        exposures = exposure(merges.pairs, merges.applied, decision.retained)
+        visible_learned = exposures[BYTE_COUNT:][~hidden[BYTE_COUNT:]]
+        figures["least_visible_exposure"] = int(visible_learned.min()) if required else 0
+        length = encoded_length(merges.pairs, merges.applied, hidden, exposures)
+        return {**figures, "encoded_length": length}
+    if counts is None:  # the merges alone do not tell
+        return figures
+    strings = decision.visible_strings()
+    return {**figures, "encoded_length": shortest_lengths(strings, counts, threads=threads)}
+
+
+def _checkpoint(
+    run: RunDirectory | None, required: int, policy: VisibilityPolicy, seconds: float
+) -> Checkpoint:
+    """Where the choice for the shortest segmentation keeps its state: in the run directory."""
+    if run is None:
+        return NO_CHECKPOINT
+    identity = {
+        "required": required,
+        "rule": asdict(policy.rule),
+        "ratio": policy.ratio,
+        "max_train_vocab": policy.max_train_vocab,
+        "weights": policy.weights.tolist(),
+        **policy.describe_sources(),
+    }
+    return Checkpoint(run.choice_path, identity, every_seconds=seconds)
 
 
 def _count(
@@ -283,13 +381,17 @@ def _count_sources(
             corpus, sources=kind, pretokenizer=pretokenizer, threads=threads, progress=progress
         )
 
-    return count_sources() if run is None else run.sources(corpus, kind, count_sources)
+    return (
+        count_sources()
+        if run is None
+        else run.sources(corpus, source_kind(corpus, kind), count_sources)
+    )
 
 
 def _count_validation(
     policy: VisibilityPolicy, pretokenizer: Pretokenizer, threads: int | None, progress: Progress
 ) -> ChunkCounts | None:
     text = policy.validation
-    if text is None or isinstance(text, (ChunkCounts, Applied)):
+    if text is None or isinstance(text, ChunkCounts):
         return None
     return count(text, pretokenizer=pretokenizer, threads=threads, progress=progress)

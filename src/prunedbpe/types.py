@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NewType
+from typing import Any, Literal, NewType, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from prunedbpe.errors import SettingsError
 
 Rank = NewType("Rank", int)
 """Position of a token in training order; bytes are 0-255. Decides merge priority."""
@@ -19,6 +21,19 @@ BYTE_COUNT = 256
 
 DEFAULT_SPECIAL_TOKENS = ("<_EOS_>", "<_SOS_>", "<_SEP_>", "<_PAD_>")
 """The reserved tokens of the paper, in its order."""
+
+Segmentation = Literal["rank", "shortest"]
+"""How a chunk is cut into visible tokens: merged by rank and expanded, or into the fewest."""
+
+SEGMENTATIONS: tuple[Segmentation, ...] = get_args(Segmentation)
+
+
+def check_segmentation(value: object) -> Segmentation:
+    """Return a segmentation, or raise a :class:`SettingsError` if there is none of this name."""
+    for segmentation in SEGMENTATIONS:
+        if value == segmentation:
+            return segmentation
+    raise SettingsError(f"segmentation={value!r}", hint="use 'rank' or 'shortest'")
 
 
 class Visibility(IntEnum):

@@ -44,6 +44,10 @@ def test_the_fewest_tokens(cli, trained, tok, corpus, tmp_path, per_file):
         assert ids == [tok.encode(line, segmentation=segmentation) for line in lines if line]
         lengths.append(sum(map(len, ids)))
     assert lengths[1] < lengths[0]
+    Tokenizer(tok.vocabulary, tok.pretokenizer, segmentation="shortest").save(tmp_path / "own")
+    cli(*["encode", tmp_path / "own", *words[2:]])
+    own = [json.loads(line)["ids"] for line in written.read_text().splitlines()]
+    assert own == ids  # as --segmentation shortest, which came last
 
 
 FORMATS = ["jsonl", "ids", "npy", "bin", "parquet", "arrow"]

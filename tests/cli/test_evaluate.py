@@ -16,7 +16,7 @@ def two(cli, trained, tmp_path):
 def test_table(cli, two, corpus):
     ended = cli("evaluate", *two, "--corpus", f"c={corpus}", "--bootstrap", 10, "-q")
     lines = ended.out.splitlines()
-    assert lines[0].split()[:4] == ["corpus", "tokenizer", "vocab", "tokens"]
+    assert lines[0].split()[:4] == ["corpus", "tokenizer", "segmentation", "vocab"]
     assert lines[1].split()[:2] == ["c", "standard"] and "0.000%" in lines[1]
     assert lines[2].split()[:2] == ["c", "tok"]
     assert any(line.startswith("characters per token") for line in lines)
@@ -34,6 +34,14 @@ def test_json_and_plots(cli, two, corpus, tmp_path):
     for name in ("reduction.svg", "exposure-1.svg"):
         drawing = ET.parse(tmp_path / "plots" / name).getroot()
         assert drawing.tag.endswith("svg") and drawing.get("role") == "img"
+
+
+def test_one_segmentation_for_all(cli, two, corpus):
+    words = ["evaluate", *two, "--corpus", f"c={corpus}", "--bootstrap", 0, "--json"]
+    own, shortest = cli(*words).json, cli(*words, "--segmentation", "shortest").json
+    assert [row["segmentation"] for row in own] == ["rank", "rank"]
+    assert [row["segmentation"] for row in shortest] == ["shortest", "shortest"]
+    assert [row["tokens"] for row in shortest] == [row["shortest"] for row in own]
 
 
 def test_the_same_twice(cli, two, corpus):

@@ -1,5 +1,8 @@
 """``inspect``: a tokenizer, a token from all sides, and the list of internal tokens."""
 
+from collections import Counter
+from itertools import chain
+
 import pytest
 
 from prunedbpe import MergeTable, Tokenizer, count
@@ -103,3 +106,24 @@ def test_merges_of_another_run_are_refused(cli, trained, corpus, tmp_path):
 )
 def test_choices_that_exclude_each_other(cli, trained, words):
     assert cli("inspect", trained / "tok", *words, code=2).err.startswith("error: ")
+
+
+def test_a_tokenizer_that_takes_the_fewest_tokens(cli, trained, tok, hidden, corpus, tmp_path):
+    shortest = Tokenizer(tok.vocabulary, tok.pretokenizer, tok.training, "shortest")
+    shortest.save(tmp_path)
+    assert "segmentation            shortest\n" in cli("inspect", tmp_path).out
+    assert cli("inspect", trained / "tok", "--json").json["segmentation"] == "rank"
+
+    out = cli("inspect", tmp_path, "--rank", hidden, "--corpus", corpus / "a.txt").out
+    assert "exposure       0\n" in out and "fewest tokens" in out and "expands" not in out
+    lines = (corpus / "a.txt").read_text().splitlines()
+    seen = Counter(chain.from_iterable(shortest.encode_batch(lines)))
+    words = ["--visible", "--limit", 0, "--corpus", corpus / "a.txt", "--json"]
+    tokens = cli("inspect", tmp_path, *words).json
+    assert {t["token_id"]: t["exposure"] for t in tokens if t["exposure"]} == {
+        token_id: uses for token_id, uses in seen.items() if token_id >= 256
+    }
+    ended = cli("inspect", tmp_path, "--internal", "--run", trained / "run", code=1)
+    assert "exposures by rank" in ended.err and "--corpus" in ended.err
+    words = ["--against", tmp_path, "--run", trained / "run"]
+    assert "evaluate" in cli("inspect", trained / "tok", *words, code=1).err

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_helpers import make_text, same_tokenizer
 
-from prunedbpe import Learner, MergeTable, Tokenizer, train
+from prunedbpe import Learner, MergeTable, SourceCounts, Tokenizer, train
 
 
 def test_the_command_is_the_function(cli, corpus, tmp_path):
@@ -168,3 +168,17 @@ def test_killed_at_any_moment_and_run_again_ends_the_same(tmp_path):
     subprocess.run(command, check=True)
     train(tmp_path / "text.txt", 6000, pretokenizer="none").save(tmp_path / "same")
     assert same_tokenizer(tmp_path / "tok", tmp_path / "same"), moment
+
+
+def test_sources_come_from_a_field(cli, tmp_path):
+    lines = make_text(3, 400).splitlines()
+    rows = [{"text": line, "lang": "xyz"[i % 3]} for i, line in enumerate(lines)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    words = ["train", path, "--vocab-size", 400, "--threshold", "auto", "-o", tmp_path / "tok"]
+    cli(*words, "--source-field", "lang", "--run-dir", tmp_path / "run")
+    assert SourceCounts.load(tmp_path / "run" / "sources.parquet").names == ("x", "y", "z")
+    ended = cli(*words, "--source-field", "langue", code=1)
+    assert "rows.jsonl: no document has the field 'langue'" in ended.err
+    ended = cli(*words, "--source-field", "lang", "--sources", "corpus", code=2)
+    assert "exclude each other" in ended.err

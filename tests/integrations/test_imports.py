@@ -27,7 +27,10 @@ QWEN_PATTERN = LLAMA3_PATTERN.replace("{1,3}", "")
 
 @pytest.fixture(scope="module")
 def tokenizers():
-    return pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    library = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    if not hasattr(library, "trainers"):
+        pytest.skip("this version of tokenizers does not train")
+    return library
 
 
 def gpt2_style(tokenizers, texts, **trainer):

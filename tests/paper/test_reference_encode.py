@@ -1,5 +1,7 @@
 """Section 1, steps 6 and 7: merging by rank, expansion, the fewest visible tokens."""
 
+from itertools import combinations, pairwise
+
 import pytest
 import strategies
 from hypothesis import given
@@ -86,7 +88,13 @@ def test_shortest_looks_ahead():
     assert shortest(b"abcde", [b"abc", b"ab", b"cde"]) == [b"ab", b"cde"]
     assert shortest(b"abc", []) == [b"a", b"b", b"c"]
     assert shortest(b"", [b"ab"]) == []
-    assert shortest(b"aaaaa", [b"aa", b"aaa"]) == [b"aaa", b"aa"]
+
+
+def test_of_equals_the_last_token_is_longest():
+    assert shortest(b"aaaaa", [b"aa", b"aaa"]) == [b"aa", b"aaa"]
+    # Also of three tokens: aa|ab|bc and a|aab|bc, whose last one is shorter, and aa|a|bbc.
+    strings = [b"aa", b"aab", b"ab", b"bc", b"bbc"]
+    assert shortest(b"aaabbc", strings) == [b"a", b"aa", b"bbc"]
 
 
 @given(strategies.chunk_counts(), strategies.chunks(b"abc"))
@@ -96,17 +104,18 @@ def test_by_rank_equals_one_merge_after_the_other(counts, chunk):
 
 
 @given(strategies.chunks(b"abc", 9), st.sets(strategies.chunks(b"abc", 5), max_size=6))
-def test_shortest_is_the_shortest_of_all_cuts(chunk, strings):
-    def fewest(rest):
-        if not rest:
-            return 0
-        ends = [end for end in range(1, len(rest) + 1) if end == 1 or rest[:end] in strings]
-        return 1 + min(fewest(rest[end:]) for end in ends)
+def test_shortest_is_the_best_of_all_cuts(chunk, strings):
+    cuts = [
+        [chunk[begin:end] for begin, end in pairwise([0, *inner, len(chunk)])]
+        for count in range(len(chunk))
+        for inner in combinations(range(1, len(chunk)), count)
+    ]
+    valid = [cut for cut in cuts if all(len(piece) == 1 or piece in strings for piece in cut)]
 
-    pieces = shortest(chunk, strings)
-    assert b"".join(pieces) == chunk
-    assert all(len(piece) == 1 or piece in strings for piece in pieces)
-    assert len(pieces) == fewest(chunk)
+    def fewest_then_longest_last(cut):
+        return len(cut), [-len(piece) for piece in reversed(cut)]
+
+    assert shortest(chunk, strings) == min(valid, key=fewest_then_longest_last, default=[])
 
 
 @given(strategies.documents(), strategies.texts(), st.integers(0, 5))

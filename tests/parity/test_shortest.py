@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 import prunedbpe
 from prunedbpe import ChunkCounts, learn, reference
 from prunedbpe.errors import PrunedBPEError, SettingsError
-from prunedbpe.pretokenizers import find_pretokenizer
-from prunedbpe.pretokenizers.foreign_cut import ForeignCut
-from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.tokenizer.shortest import ShortestSegmenter, shortest_lengths
 from prunedbpe.visibility.exposure import encoded_length
 from prunedbpe.vocabulary import Vocabulary
-from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 
 BYTES = [bytes([byte]) for byte in range(256)]
 
@@ -34,6 +30,11 @@ def test_same_pieces_as_the_reference(counts, strings):
     expected = sum(len(pieces[chunk]) * count for chunk, count in counts.items())
     for threads in (1, 3):
         assert shortest_lengths(visible, table, threads=threads) == expected
+        uses = segmenter.token_counts(table, threads=threads)
+        assert uses.tolist() == [
+            sum(pieces[chunk].count(string) * count for chunk, count in counts.items())
+            for string in visible
+        ]
 
 
 @given(strategies.byte_chunk_counts(), st.sets(st.binary(min_size=2, max_size=5), max_size=20))
@@ -109,7 +110,7 @@ def test_batches_are_equal_on_any_number_of_threads(tok, threads):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"segmentation": "shortest", "dropout": 0.5}, "no merges to drop"),
+        ({"segmentation": "shortest", "dropout": 0.5}, "shortest segmentation applies none"),
         ({"segmentation": "greedy"}, "'rank' or 'shortest'"),
     ],
 )
@@ -129,6 +130,17 @@ def test_many_strings_in_one_array():
     assert segmenter.chunk_lengths(table).tolist() == [1] * len(visible)
 
 
+def test_uses_of_many_chunks_on_many_threads():
+    chunks = {b"%d%s" % (i, b"ab" * (i % 9)): i % 5 + 1 for i in range(9000)}
+    segmenter = ShortestSegmenter([*BYTES, b"ba", b"abab"], ids=np.arange(258, dtype=np.uint32) * 2)
+    table = ChunkCounts.from_mapping(chunks)
+    once = segmenter.token_counts(table, threads=1)
+    assert once.sum() == segmenter.total_length(table)
+    assert len(once) == 515 and not once[1::2].any()
+    for threads in (2, 7):
+        assert np.array_equal(segmenter.token_counts(table, threads=threads), once)
+
+
 def test_a_long_chunk():
     visible = [*BYTES, b"aa", b"aaa"]
     table = ChunkCounts.from_mapping({b"a" * 1_000_001: 1})
@@ -142,12 +154,3 @@ def test_a_long_chunk():
 def test_strings_that_make_no_sense(strings, message):
     with pytest.raises(ValueError, match=message):
         ShortestSegmenter(strings)
-
-
-def test_an_imported_tokenizer_keeps_to_its_original():
-    cut = ForeignCut(find_pretokenizer("none"))
-    vocabulary = ForeignVocabulary(
-        np.zeros((0, 2), np.uint32), np.ones(256, bool), (), ids_of_ranks=tuple(range(256))
-    )
-    with pytest.raises(SettingsError, match="as the original does"):
-        ImportedTokenizer(vocabulary, cut).encode("ab", segmentation="shortest")

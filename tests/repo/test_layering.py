@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "src" / "prunedbpe"
 
-SHARED = ("types", "errors", "_core", "_support")
+SHARED = ("errors", "types", "_core", "_support")
 """Every stage may import these; each of them may import those before it."""
 
 STAGES = (

@@ -39,6 +39,14 @@ struct ChunkCountsView {
     }
 };
 
+/// A table and where its chunks occur: a sparse matrix of chunks and sources, by row.
+struct SourceCounts {
+    ChunkCounts total;
+    HugeVector<std::int64_t> offsets;   ///< chunk i has the cells [offsets[i], offsets[i + 1])
+    HugeVector<std::uint32_t> sources;  ///< by cell; rising within a chunk
+    HugeVector<std::int64_t> counts;    ///< by cell: occurrences of the chunk in the source
+};
+
 /// The first row with an empty chunk, a count below one, or a first position that does not rise. The arrays must have
 /// matching lengths.
 std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts);
@@ -46,30 +54,44 @@ std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts);
 /// Occurrences of each of the 256 bytes, weighted by chunk counts.
 std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts);
 
-/// Collects chunk counts. Every worker fills a table of its own; `finish` reduces them to one. Memory: about 96 bytes
-/// for each unique chunk of up to 16 bytes in each worker's table; longer chunks add their bytes.
+/// Collects chunk counts. Every worker fills a table of its own for every source; `finish` reduces them to one. Memory:
+/// about 96 bytes for each unique chunk of up to 16 bytes in each table; longer chunks add their bytes.
+///
+/// Sources are numbers below `max_sources`; whoever does not need them leaves everything in source 0. A larger number
+/// throws std::out_of_range.
 class ChunkCounter {
 public:
+    static constexpr std::uint32_t max_sources = 1024;
+
     /// `threads` 0 means one per core.
     explicit ChunkCounter(unsigned threads);
     ~ChunkCounter();
 
     /// Cuts the documents of a batch with `next` and counts their chunks; `documents` are in ascending order. The batch
-    /// follows all that was added before. Throws std::out_of_range if a document reaches beyond `text`.
-    void add_documents(NextChunk next, std::string_view text, std::span<const DocumentSpan> documents);
+    /// follows all that was added before. `sources` names the source of every document; empty, all are of source 0.
+    /// Throws std::out_of_range if a document reaches beyond `text`.
+    void add_documents(NextChunk next, std::string_view text, std::span<const DocumentSpan> documents,
+                       std::span<const std::uint32_t> sources = {});
 
     /// Counts chunks that the caller has cut: chunk i of `text` ends at `ends[i]`, and together they cover `text`. Uses
     /// one thread.
-    void add_chunks(std::string_view text, std::span<const std::int64_t> ends);
+    void add_chunks(std::string_view text, std::span<const std::int64_t> ends, std::uint32_t source = 0);
 
     /// Adds the table of a part of the corpus that starts `shift` bytes into it. Uses one thread.
-    void add_counts(const ChunkCountsView& part, std::int64_t shift);
+    void add_counts(const ChunkCountsView& part, std::int64_t shift, std::uint32_t source = 0);
+
+    /// Joins sources: what was counted for source i now belongs to `groups[i]`. There must be a group for every source
+    /// added so far.
+    void regroup(std::span<const std::uint32_t> groups);
 
     /// Bytes of all documents added so far, which is the position of the next one.
     std::int64_t position() const { return position_; }
 
-    /// Returns the table and leaves the counter empty.
+    /// Returns the table of all sources and leaves the counter empty.
     ChunkCounts finish();
+
+    /// Returns the table and its division by source, and leaves the counter empty.
+    SourceCounts finish_by_source();
 
 private:
     struct Workers;

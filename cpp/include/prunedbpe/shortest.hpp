@@ -1,9 +1,9 @@
 // Text -> the fewest visible tokens: vocabulary-only segmentation, exact.
 //
-// D(i), the fewest tokens for the bytes from i to the end of the chunk, is filled from the end: D(n) = 0, and D(i) is
-// 1 + the least D(i + |t|) over the visible tokens t that match at i. Time O(n * longest token), memory O(n). Among
-// segmentations with the same number of tokens, the one with the longest first token wins, then the longest second one,
-// and so on; so the result is unique.
+// F(j), the fewest tokens for the first j bytes of a chunk, is filled from the start: F(0) = 0, and F(j) is 1 + the least
+// F(j - |t|) over the visible tokens t that end at j. F(n) is the paper's D(0). Time O(n * longest token), memory O(n).
+// Among segmentations with the fewest tokens, the last token is the longest possible, then the one before it, and so on;
+// so the result is unique. It is also that of a Unigram model of Hugging Face tokenizers whose scores are all -1.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,9 @@ public:
 
     /// The fewest tokens of the whole corpus: chunk lengths weighted by chunk counts.
     std::int64_t total_length(const ChunkCountsView& counts, unsigned threads) const;
+
+    /// By token id, up to the highest: how often the token stands in the corpus.
+    std::vector<std::int64_t> token_counts(const ChunkCountsView& counts, unsigned threads) const;
 
 private:
     struct Parts;

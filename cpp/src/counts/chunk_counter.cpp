@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <stdexcept>
+#include <utility>
 
 #include "counts/chunk_pipeline.hpp"
+#include "counts/join_sources.hpp"
 #include "counts/reduce_tables.hpp"
 #include "pretokenizers/chunk_scanner.hpp"
 #include "prunedbpe/counts.hpp"
@@ -37,16 +40,29 @@ std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts) {
 }
 
 struct ChunkCounter::Workers {
-    explicit Workers(unsigned threads) : team(threads), tables(team.size()) {}
+    explicit Workers(unsigned threads) : team(threads) { tables_of(0); }
+
+    /// The tables of a source, by worker.
+    std::vector<ChunkTable>& tables_of(std::uint32_t source) {
+        if (source >= max_sources) throw std::out_of_range("a source beyond the largest number");
+        while (tables.size() <= source) tables.emplace_back(team.size());
+        return tables[source];
+    }
+
     WorkerTeam team;
-    std::vector<ChunkTable> tables;  // by worker
+    std::vector<std::vector<ChunkTable>> tables;  // by source, then by worker
 };
 
 ChunkCounter::ChunkCounter(unsigned threads) : workers_(std::make_unique<Workers>(threads)) {}
 ChunkCounter::~ChunkCounter() = default;
 
 void ChunkCounter::add_documents(NextChunk next, std::string_view text,
-                                 std::span<const DocumentSpan> documents) {
+                                 std::span<const DocumentSpan> documents, std::span<const std::uint32_t> sources) {
+    if (!sources.empty()) {
+        if (sources.size() != documents.size()) throw std::out_of_range("as many sources as documents are needed");
+        workers_->tables_of(*std::max_element(sources.begin(), sources.end()));
+    }
+    const DocumentSpan* const first_document = documents.data();
     struct Piece {
         std::span<const DocumentSpan> documents;  // that begin in one part of the text
         std::int64_t position;                    // of the first one in the corpus
@@ -73,12 +89,14 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
     }
     std::atomic<std::size_t> next_piece{0};
     workers_->team.run([&](unsigned worker) {
-        ChunkPipeline pipeline(workers_->tables[worker]);
+        std::deque<ChunkPipeline> pipelines;  // by source
+        for (auto& tables : workers_->tables) pipelines.emplace_back(tables[worker]);
         with_scanner(next, [&]<NextChunk next_chunk>() {
             // Each worker takes rising pieces, so its table stays in order of first position.
             for (std::size_t piece; (piece = next_piece.fetch_add(1)) < pieces.size();) {
                 std::int64_t position = pieces[piece].position;
                 for (const DocumentSpan& document : pieces[piece].documents) {
+                    ChunkPipeline& pipeline = pipelines[sources.empty() ? 0 : sources[&document - first_document]];
                     const char* const begin = text.data() + document.begin;
                     const char* const end = text.data() + document.end;
                     ChunkScanner<next_chunk> scanner(end);
@@ -93,12 +111,12 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                 }
             }
         });
-        pipeline.flush();
+        for (ChunkPipeline& pipeline : pipelines) pipeline.flush();
     });
 }
 
-void ChunkCounter::add_chunks(std::string_view text, std::span<const std::int64_t> ends) {
-    ChunkPipeline pipeline(workers_->tables[0]);
+void ChunkCounter::add_chunks(std::string_view text, std::span<const std::int64_t> ends, std::uint32_t source) {
+    ChunkPipeline pipeline(workers_->tables_of(source)[0]);
     std::int64_t begin = 0;
     for (const std::int64_t end : ends) {
         const std::string_view chunk =
@@ -110,8 +128,8 @@ void ChunkCounter::add_chunks(std::string_view text, std::span<const std::int64_
     position_ += begin;
 }
 
-void ChunkCounter::add_counts(const ChunkCountsView& part, std::int64_t shift) {
-    ChunkPipeline pipeline(workers_->tables[0]);
+void ChunkCounter::add_counts(const ChunkCountsView& part, std::int64_t shift, std::uint32_t source) {
+    ChunkPipeline pipeline(workers_->tables_of(source)[0]);
     const char* const end = reinterpret_cast<const char*>(part.bytes.data()) + part.bytes.size();
     for (std::size_t i = 0; i < part.size(); ++i) {
         pipeline.add(make_chunk_key(part.chunk(i), end), part.counts[i], part.first_positions[i] + shift);
@@ -119,9 +137,42 @@ void ChunkCounter::add_counts(const ChunkCountsView& part, std::int64_t shift) {
     pipeline.flush();
 }
 
+void ChunkCounter::regroup(std::span<const std::uint32_t> groups) {
+    if (groups.size() < workers_->tables.size()) throw std::out_of_range("a source without a group");
+    auto tables = std::exchange(workers_->tables, {});
+    for (std::size_t source = 0; source < tables.size(); ++source) workers_->tables_of(groups[source]);
+    workers_->team.run([&](unsigned worker) {
+        for (std::size_t source = 0; source < tables.size(); ++source) {
+            ChunkTable& from = tables[source][worker];
+            ChunkTable& into = workers_->tables[groups[source]][worker];
+            if (into.size() == 0) {
+                into = std::move(from);
+            } else {
+                ChunkPipeline pipeline(into);
+                for (std::size_t i = 0; i < from.size(); ++i) {
+                    const std::string_view chunk = from[i].key();
+                    const char* const readable_end = chunk.data() + std::max(chunk.size(), short_chunk);
+                    pipeline.add(make_chunk_key(chunk, readable_end), from[i].count, from.first_position(i));
+                }
+                pipeline.flush();
+            }
+            from = ChunkTable();
+        }
+    });
+}
+
 ChunkCounts ChunkCounter::finish() {
     position_ = 0;
-    return reduce_tables(workers_->tables, workers_->team);
+    if (workers_->tables.size() > 1) regroup(std::vector<std::uint32_t>(workers_->tables.size()));
+    return reduce_tables(workers_->tables[0], workers_->team);
+}
+
+SourceCounts ChunkCounter::finish_by_source() {
+    position_ = 0;
+    std::vector<ChunkCounts> parts;
+    for (auto& tables : workers_->tables) parts.push_back(reduce_tables(tables, workers_->team));
+    workers_->tables.resize(1);
+    return join_sources(parts);
 }
 
 }  // namespace prunedbpe

@@ -37,8 +37,8 @@ public:
 
     ChunkTable() : slots_(1024) {}
 
-    /// Adds `count` occurrences of a chunk, the first of them at `position`.
-    void add(const ChunkKey& key, std::int64_t count, std::int64_t position) {
+    /// Adds `count` occurrences of a chunk, the first of them at `position`. Returns the index of its entry.
+    std::size_t add(const ChunkKey& key, std::int64_t count, std::int64_t position) {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = key.tag & mask;
         for (; slots_[at].entry != 0; at = (at + 1) & mask) {
@@ -48,9 +48,10 @@ public:
             if (!entry.holds(key)) continue;
             entry.count += count;
             if (position < last_position_) lower(found, position);
-            return;
+            return found;
         }
         insert(at, key, count, position);
+        return entries_.size() - 1;
     }
 
     /// Prefetches the slot of a chunk that will be added soon; then, once the slot is here, its entry.

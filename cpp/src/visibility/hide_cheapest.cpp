@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "prunedbpe/visibility.hpp"
@@ -8,8 +9,10 @@ namespace {
 
 class Hiding {
 public:
-    Hiding(std::span<const Merge> merges, std::span<const double> exposure, std::span<const double> price)
+    Hiding(std::span<const Merge> merges, std::span<const std::int64_t> exposure, const SourceValue& value,
+           std::span<const double> price)
         : merges_(merges),
+          value_(value),
           price_(price),
           flow_(exposure.begin(), exposure.end()),
           hidden_(byte_count + merges.size(), false) {
@@ -29,7 +32,7 @@ public:
                 const std::uint32_t rank = front.rank;
                 queue_.pop_back();
                 hidden_[rank] = true;
-                hand_down(rank, flow_[rank]);
+                hand_down(rank, rank);
                 return rank;
             }
             front.cost = now;
@@ -54,35 +57,46 @@ private:
         return hidden_[rank] ? width(raw(parts(rank).left)) + width(raw(parts(rank).right)) : 1;
     }
 
-    double cost(std::uint32_t rank) const {
-        const std::uint32_t pieces = width(raw(parts(rank).left)) + width(raw(parts(rank).right));
-        return price_[rank] * flow_[rank] * (pieces - 1);
+    std::span<double> flow(std::uint32_t rank) {
+        return {flow_.data() + rank * value_.weights.size(), value_.weights.size()};
     }
 
-    /// Adds flow to the parts of a hidden rank, recursively.
-    void hand_down(std::uint32_t rank, double amount) {
+    double cost(std::uint32_t rank) {
+        const std::uint32_t more = width(raw(parts(rank).left)) + width(raw(parts(rank).right)) - 1;
+        const std::span<const double> flows = flow(rank);
+        double worth = 0;
+        for (std::size_t s = 0; s < flows.size(); ++s) {
+            if (flows[s] != 0) worth += value_.weights[s] * std::pow(flows[s], value_.exponent);
+        }
+        return price_[rank] * worth * std::pow(more, value_.exponent);
+    }
+
+    /// Adds the flow of `hidden` to the parts of a hidden rank, recursively.
+    void hand_down(std::uint32_t rank, std::uint32_t hidden) {
         for (const Rank part : {parts(rank).left, parts(rank).right}) {
-            flow_[raw(part)] += amount;
-            if (hidden_[raw(part)]) hand_down(raw(part), amount);
+            const std::span<double> from = flow(hidden), to = flow(raw(part));
+            for (std::size_t s = 0; s < to.size(); ++s) to[s] += from[s];
+            if (hidden_[raw(part)]) hand_down(raw(part), hidden);
         }
     }
 
     std::span<const Merge> merges_;
+    SourceValue value_;
     std::span<const double> price_;
-    std::vector<double> flow_;       // by rank: exposure plus the flow of hidden parents
+    std::vector<double> flow_;       // by rank, then by source: exposure plus the flow of hidden parents
     std::vector<bool> hidden_;       // by rank
     std::vector<Candidate> queue_;   // a heap, cheapest first; costs may be out of date, never too high
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> hide_cheapest(std::span<const Merge> merges, std::span<const double> exposure,
-                                         std::span<const double> price, std::size_t count) {
-    if (exposure.size() != byte_count + merges.size() || price.size() != exposure.size()) {
-        throw std::invalid_argument("exposure and price must have one value for each byte and each merge");
+std::vector<std::uint32_t> hide_cheapest(std::span<const Merge> merges, std::span<const std::int64_t> exposure,
+                                         const SourceValue& value, std::span<const double> price, std::size_t count) {
+    if (price.size() != byte_count + merges.size() || exposure.size() != price.size() * value.weights.size()) {
+        throw std::invalid_argument("exposure and price must have a value for each byte and each merge");
     }
     if (count > merges.size()) throw std::invalid_argument("more tokens to hide than were learned");
-    Hiding hiding(merges, exposure, price);
+    Hiding hiding(merges, exposure, value, price);
     std::vector<std::uint32_t> order(count);
     for (std::uint32_t& rank : order) rank = hiding.hide_next();
     return order;

@@ -32,13 +32,13 @@ def write_table(path: Path, columns: Mapping[str, Any], settings: Settings) -> N
 
 
 def read_table(
-    path: Path, columns: Mapping[str, str], format_name: str, version: int
+    path: Path, columns: Mapping[str, str | pa.DataType], format_name: str, version: int
 ) -> tuple[pa.Table, Settings]:
     """Read a table of the given format.
 
     Args:
         path: The file.
-        columns: Column name -> Arrow type.
+        columns: Column name -> Arrow type, or its name.
         format_name: The required format.
         version: The required version.
 
@@ -71,12 +71,18 @@ def read_table(
     for column in columns:
         if column not in names:
             raise FormatError(f"{path}: column {column!r} is missing; the file has {names}")
-        if table[column].null_count:
+        if _has_nulls(table[column]):
             raise FormatError(f"{path}: column {column!r} holds nulls")
     return pa.table({name: _cast(path, table, name, columns[name]) for name in columns}), settings
 
 
-def _cast(path: Path, table: pa.Table, name: str, type_name: str) -> pa.ChunkedArray[Any]:
+def _has_nulls(column: Any) -> bool:
+    lists = pa.types.is_large_list(column.type) or pa.types.is_list(column.type)
+    parts = [chunk.flatten() for chunk in column.chunks] if lists else []
+    return any(part.null_count for part in [column, *parts])
+
+
+def _cast(path: Path, table: pa.Table, name: str, type_name: str | pa.DataType) -> Any:
     """Cast a column; a value that does not fit the type is an error."""
     try:
         return table[name].cast(type_name)

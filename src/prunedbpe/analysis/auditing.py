@@ -3,7 +3,8 @@
 In: any tokenizer, trained or imported, and text. Out: how often the text uses each token; unused
 and rare tokens, whose embeddings a model barely trains ("glitch" tokens); how many slots a
 threshold frees, and the cost; and the gain if merges learned on the text take these slots. One pass
-over the text; the rest is the algebra of :mod:`prunedbpe.visibility.exposure`.
+over the text; the rest is the algebra of :mod:`prunedbpe.visibility.exposure`. If the segmentation
+is ``shortest``, unique chunks are cut again instead.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ import numpy as np
 from prunedbpe._support.atomic_files import atomic_write
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.analysis.retargeting import IdMap, id_map
+from prunedbpe.analysis.token_uses import UseCounter
 from prunedbpe.corpus import Corpus, CorpusInput
 from prunedbpe.counts import ChunkCounts, count
 from prunedbpe.merges import Learner, MergeTable, replay
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.imported import ImportedTokenizer
+from prunedbpe.tokenizer.shortest import shortest_lengths
 from prunedbpe.training import prune
-from prunedbpe.types import BYTE_COUNT, Int64Array, Settings
+from prunedbpe.types import BYTE_COUNT, Int64Array, Segmentation, Settings
 from prunedbpe.visibility.exposure import encoded_length, exposure, flow
 from prunedbpe.visibility.policy import ThresholdLike
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
@@ -87,16 +90,20 @@ class Audit:
 
     Attributes:
         tokenizer: The audited tokenizer.
+        segmentation: How chunks are cut into tokens; decides all figures but ``shortest``.
         text_bytes: Bytes of the text.
         tokens: Encoded length of the text.
+        shortest: The fewest visible tokens for the text.
         uses: Every token but the special ones, by id.
         hardly: A token used fewer times than this is rare.
         freed: The effect of hiding rare tokens, by threshold.
     """
 
     tokenizer: Tokenizer
+    segmentation: Segmentation
     text_bytes: int
     tokens: int
+    shortest: int
     uses: Sequence[TokenUse]
     hardly: int
     freed: Sequence[FreedSlots]
@@ -122,8 +129,10 @@ class Audit:
         return {
             "vocab_size": self.tokenizer.vocab_size,
             "learned_tokens": len(self.learned),
+            "segmentation": self.segmentation,
             "text_bytes": self.text_bytes,
             "tokens": self.tokens,
+            "shortest": self.shortest,
             "never": len(self.never),
             "hardly_seen": len(self.hardly_seen),
             "hardly": self.hardly,
@@ -145,6 +154,7 @@ def audit(
     tokenizer: Tokenizer,
     corpus: CorpusInput | Corpus | ChunkCounts,
     *,
+    segmentation: Segmentation | None = None,
     hardly: int = HARDLY,
     thresholds: Sequence[int] = (1, 10, 100),
     threads: int | None = None,
@@ -157,6 +167,7 @@ def audit(
         corpus: Paths, an iterable of texts, or counts made with the tokenizer's pretokenizer. For
             an imported tokenizer, chunks follow this library's version of Unicode, and text is not
             normalized.
+        segmentation: How chunks are cut into tokens; by default as the tokenizer cuts them.
         hardly: A token used fewer times than this is rare.
         thresholds: Numbers of uses below which to hide tokens.
         threads: One per core by default.
@@ -169,6 +180,46 @@ def audit(
     [(b'at', 2), (b'th', 2)]
     """
     counts = _counts(tokenizer, corpus, threads, progress)
+    counter = UseCounter(tokenizer, segmentation, threads=threads)
+    measure = _by_rank if counter.segmentation == "rank" else _into_fewest
+    uses, freed = measure(tokenizer, counts, thresholds, threads)
+    return Audit(
+        tokenizer,
+        counter.segmentation,
+        counts.total_bytes,
+        sum(use.uses for use in uses),
+        counter.fewest(counts),
+        uses,
+        hardly,
+        freed,
+    )
+
+
+def _into_fewest(
+    tokenizer: Tokenizer, counts: ChunkCounts, thresholds: Sequence[int], threads: int | None
+) -> tuple[tuple[TokenUse, ...], tuple[FreedSlots, ...]]:
+    """Return the uses and the freed slots when chunks are cut into the fewest tokens."""
+    strings, ids = tokenizer.vocabulary.visible_strings
+    by_id = UseCounter(tokenizer, "shortest", threads=threads).uses(counts)
+    uses = sorted(
+        (
+            TokenUse(token_id, string, int(by_id[token_id]))
+            for string, token_id in zip(strings, ids.tolist(), strict=True)
+        ),
+        key=lambda use: use.token_id,
+    )
+    freed = []
+    for least in thresholds:
+        left = [use.spelled for use in uses if use.uses >= least or len(use.spelled) == 1]
+        length = shortest_lengths(left, counts, threads=threads)
+        freed.append(FreedSlots(least, len(uses) - len(left), length))
+    return tuple(uses), tuple(freed)
+
+
+def _by_rank(
+    tokenizer: Tokenizer, counts: ChunkCounts, thresholds: Sequence[int], threads: int | None
+) -> tuple[tuple[TokenUse, ...], tuple[FreedSlots, ...]]:
+    """Return the uses and the freed slots when chunks are merged by rank."""
     counts, whole = _without_whole_chunks(tokenizer, counts)
     merges = merges_on(tokenizer, counts, threads=threads)
     hidden = ~tokenizer.vocabulary.visible
@@ -182,14 +233,7 @@ def audit(
         length = encoded_length(merges.pairs, merges.applied, also) + emitted
         idle = sum(uses < least for uses in whole.values())
         freed.append(FreedSlots(least, int((also & ~hidden).sum()) + idle, length))
-    return Audit(
-        tokenizer,
-        counts.total_bytes + sum(len(chunk) * uses for chunk, uses in whole.items()),
-        encoded_length(merges.pairs, merges.applied, hidden) + emitted,
-        _uses(tokenizer, flows, whole),
-        hardly,
-        tuple(freed),
-    )
+    return _uses(tokenizer, flows, whole), tuple(freed)
 
 
 def reallocate_slots(
@@ -197,6 +241,7 @@ def reallocate_slots(
     corpus: CorpusInput | Corpus | ChunkCounts,
     *,
     threshold: ThresholdLike = "auto",
+    segmentation: Segmentation | None = None,
     vocab_size: int | None = None,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -209,7 +254,8 @@ def reallocate_slots(
     Args:
         tokenizer: Trained or imported.
         corpus: As for :func:`audit`.
-        threshold: ``"auto"``, or the number of uses a visible token needs.
+        threshold: ``"auto"``, or the number of uses a visible token needs, encoding by rank.
+        segmentation: That of the new tokenizer; by default the original's.
         vocab_size: All a model sees; the original's number of tokens by default.
         threads: One per core by default.
         progress: Progress reporter; silent by default.
@@ -221,24 +267,22 @@ def reallocate_slots(
     Raises:
         InsufficientCandidatesError: The text has too few pairs that occur twice.
     """
-    counts = _counts(tokenizer, corpus, threads, progress)
-    counts, whole = _without_whole_chunks(tokenizer, counts)
+    text = _counts(tokenizer, corpus, threads, progress)
+    # Only the original looks up whole chunks; the new tokenizer encodes them like any other.
+    counts, _ = _without_whole_chunks(tokenizer, text)
     merges = merges_on(tokenizer, counts, threads=threads)
     specials = tokenizer.vocabulary.special_tokens
     if vocab_size is None:
         visible = int(tokenizer.vocabulary.visible.sum())
         vocab_size = visible + len(_unmergeable(tokenizer)) + len(specials)
     learner = Learner(counts, merges, threads=threads, progress=progress)
-    reallocated = prune(learner, vocab_size, threshold=threshold, special_tokens=specials)
+    chosen = prune(learner, vocab_size, threshold=threshold, special_tokens=specials)
+    own = UseCounter(chosen, segmentation or tokenizer.segmentation, threads=threads)
+    length = own.length(text)
+    training = {**chosen.training, "encoded_length": own.length(counts)}
+    reallocated = Tokenizer(chosen.vocabulary, chosen.pretokenizer, training, own.segmentation)
     ids = id_map(tokenizer, reallocated)
-    report = Reallocated(
-        str(threshold),
-        # Only the original looks up whole chunks; the new tokenizer encodes them like any other.
-        int(reallocated.training["encoded_length"]) + _length_of_chunks(reallocated, whole),
-        len(ids.kept),
-        len(ids.new),
-        len(ids.dropped),
-    )
+    report = Reallocated(str(threshold), length, len(ids.kept), len(ids.new), len(ids.dropped))
     return reallocated, ids, report
 
 
@@ -304,13 +348,3 @@ def _uses(tokenizer: Tokenizer, flows: Int64Array, whole: dict[bytes, int]) -> t
     ids = _unmergeable(tokenizer)
     uses += [TokenUse(ids[string], string, times) for string, times in whole.items()]
     return tuple(sorted(uses, key=lambda use: use.token_id))
-
-
-def _length_of_chunks(tokenizer: Tokenizer, whole: dict[bytes, int]) -> int:
-    chunks = {chunk: times for chunk, times in whole.items() if times}
-    if not chunks:
-        return 0
-    counts = ChunkCounts.from_mapping(chunks, tokenizer.pretokenizer)
-    applied = merges_on(tokenizer, counts).applied
-    vocabulary = tokenizer.vocabulary
-    return encoded_length(vocabulary.pairs, applied, ~vocabulary.visible)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from prunedbpe.analysis.inspection import tokens_built_on
+from prunedbpe.errors import SettingsError
 from prunedbpe.merges import Applied, check_same_merges
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import BYTE_COUNT, Int64Array
@@ -101,7 +102,7 @@ class Comparison:
 
 
 def compare(before: Tokenizer, after: Tokenizer, applied: Applied) -> Comparison:
-    """Compare two tokenizers that share a merge list on a corpus.
+    """Compare two tokenizers that share a merge list on a corpus. Both encode by rank.
 
     Args:
         before: The first, for instance Standard BPE.
@@ -111,7 +112,16 @@ def compare(before: Tokenizer, after: Tokenizer, applied: Applied) -> Comparison
 
     Raises:
         RunMismatchError: Their merges differ.
+        SettingsError: One of them does not encode by rank. Then a token has no worth of its own:
+            without it, other visible tokens take over wherever they fit.
     """
+    for name, tokenizer in (("first", before), ("second", after)):
+        if tokenizer.segmentation != "rank":
+            raise SettingsError(
+                f"the {name} tokenizer has the segmentation {tokenizer.segmentation!r}; only "
+                "tokenizers that encode by rank can be compared token by token",
+                hint="compare their lengths with `prunedbpe evaluate`",
+            )
     first, second = before.vocabulary, after.vocabulary
     shorter, longer = sorted((first, second), key=lambda vocabulary: len(vocabulary.pairs))
     check_same_merges(shorter.pairs, longer.pairs)

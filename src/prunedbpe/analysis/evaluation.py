@@ -1,8 +1,8 @@
 """Tokenizers compared on corpora: how much shorter the text gets, and how well tokens are used.
 
 In: tokenizers and corpora, by name. Out: one :class:`CorpusEvaluation` for each tokenizer and
-corpus, and for each tokenizer and source folder. Lengths and exposures come from replaying the
-merges on the chunk counts; only the bootstrap over documents encodes text.
+corpus, and for each tokenizer and source folder. Lengths and uses come from the chunk counts
+(:mod:`prunedbpe.analysis.token_uses`); only the bootstrap over documents encodes text.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ import numpy as np
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.analysis.metrics import ExposureSpread, bootstrap_reductions, renyi_efficiency
 from prunedbpe.analysis.scripts import UNSPACED, characters, split_by_script
+from prunedbpe.analysis.token_uses import UseCounter
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import ChunkCounts, count_by_source
 from prunedbpe.errors import SettingsError
-from prunedbpe.merges import MergeTable, replay
 from prunedbpe.tokenizer import Tokenizer
-from prunedbpe.tokenizer.shortest import ShortestSegmenter
-from prunedbpe.types import BYTE_COUNT, Int64Array
-from prunedbpe.visibility.exposure import encoded_length, exposure, flow
+from prunedbpe.types import Int64Array, Segmentation
 
 BOOTSTRAP_SAMPLES = 1000
 
@@ -36,6 +34,7 @@ class CorpusEvaluation:
         tokenizer: Name of the tokenizer.
         corpus: Name of the corpus.
         source: The folder, or ``None`` for the whole corpus.
+        segmentation: How chunks are cut into tokens; decides all figures but ``shortest``.
         vocab_size: All a model sees.
         bytes: Bytes of the text.
         tokens: Encoded length of the text.
@@ -43,8 +42,8 @@ class CorpusEvaluation:
         bytes_per_token: Bytes per token.
         used: Visible tokens that occur, bytes included.
         renyi_efficiency: Rényi efficiency of order 2.5 over all visible tokens but special ones.
-        shortest: Tokens in the minimum-token segmentation.
-        shortest_gap: Share of tokens that segmentation would save.
+        shortest: The fewest visible tokens for the text: ``tokens`` if the segmentation is that.
+        shortest_gap: Share of tokens that the shortest segmentation would save.
         spread: How the visible learned tokens are used.
         characters_per_token: Characters per token, by script of the chunk.
         fertility: Tokens per word. A word is a chunk with a letter of a script written with spaces;
@@ -55,6 +54,7 @@ class CorpusEvaluation:
     tokenizer: str
     corpus: str
     source: str | None
+    segmentation: Segmentation
     vocab_size: int
     bytes: int
     tokens: int
@@ -78,6 +78,7 @@ def evaluate(
     tokenizers: Mapping[str, Tokenizer],
     corpora: Mapping[str, Corpus],
     *,
+    segmentation: Segmentation | None = None,
     by_folder: bool = True,
     bootstrap: int = BOOTSTRAP_SAMPLES,
     seed: int = 0,
@@ -89,6 +90,7 @@ def evaluate(
     Args:
         tokenizers: Tokenizers by name; the others are compared with the first.
         corpora: Corpora by name.
+        segmentation: Measure all tokenizers with this one; by default each with its own.
         by_folder: Also evaluate each folder of a corpus that has more than one.
         bootstrap: Bootstrap samples for the interval of a reduction; 0 for no interval.
         seed: Seed of the bootstrap.
@@ -119,14 +121,17 @@ def evaluate(
         whole: list[CorpusEvaluation] = []
         for name, tokenizer in tokenizers.items():
             sources = counted[str(tokenizer.pretokenizer.describe())]
-            evaluator = _Evaluator(name, tokenizer, corpus_name, threads)
+            counter = UseCounter(tokenizer, segmentation, threads=threads)
+            evaluator = _Evaluator(name, tokenizer, corpus_name, counter)
             whole.append(evaluator.evaluate(sources.total, None))
             if by_folder and len(sources) > 1:
-                named = zip(sources.names, sources.tables, strict=True)
-                rows.extend(evaluator.evaluate(table, folder) for folder, table in named)
+                folders = enumerate(sources.names)
+                rows.extend(evaluator.evaluate(sources.table(i), name) for i, name in folders)
         intervals: list[tuple[float, float] | None] = [None] * len(whole)
         if bootstrap:
-            lengths = _document_lengths(list(tokenizers.values()), corpus, threads, progress)
+            lengths = _document_lengths(
+                list(tokenizers.values()), corpus, segmentation, threads, progress
+            )
             intervals = list(bootstrap_reductions(lengths, samples=bootstrap, seed=seed))
         rows.extend(
             replace(row, reduction_interval=interval)
@@ -138,36 +143,32 @@ def evaluate(
 class _Evaluator:
     """Evaluates one tokenizer on tables of chunk counts."""
 
-    def __init__(self, name: str, tokenizer: Tokenizer, corpus: str, threads: int | None) -> None:
+    def __init__(self, name: str, tokenizer: Tokenizer, corpus: str, counter: UseCounter) -> None:
         self._name, self._tokenizer, self._corpus = name, tokenizer, corpus
-        self._threads = threads
-        vocabulary = tokenizer.vocabulary
-        self._hidden = ~vocabulary.visible
-        self._merges = MergeTable.from_pairs(vocabulary.pairs, tokenizer.pretokenizer)
-        self._segmenter = ShortestSegmenter.of(vocabulary, tokenizer.pretokenizer)
+        self._counter = counter
+        strings, self._ids = tokenizer.vocabulary.visible_strings
+        self._learned = np.array([len(string) > 1 for string in strings])
 
     def evaluate(self, counts: ChunkCounts, source: str | None) -> CorpusEvaluation:
-        pairs = self._merges.pairs
-        applied = replay(self._merges, counts, threads=self._threads)
-        tokens = encoded_length(pairs, applied, self._hidden)
-        flows = flow(pairs, exposure(pairs, applied), self._hidden)
-        shown = np.flatnonzero(~self._hidden)
-        shortest = self._segmenter.total_length(counts, threads=self._threads)
+        uses = self._counter.uses(counts)[self._ids]
+        tokens = int(uses.sum())
+        shortest = self._counter.fewest(counts)
         per_script, fertility = self._by_script(counts)
         return CorpusEvaluation(
             tokenizer=self._name,
             corpus=self._corpus,
             source=source,
+            segmentation=self._counter.segmentation,
             vocab_size=self._tokenizer.vocab_size,
             bytes=counts.total_bytes,
             tokens=tokens,
             reduction=0.0,
             bytes_per_token=counts.total_bytes / max(tokens, 1),
-            used=int((flows[shown] > 0).sum()),
-            renyi_efficiency=renyi_efficiency(flows[shown]),
+            used=int((uses > 0).sum()),
+            renyi_efficiency=renyi_efficiency(uses),
             shortest=shortest,
             shortest_gap=(tokens - shortest) / max(tokens, 1),
-            spread=ExposureSpread.of(flows[shown[shown >= BYTE_COUNT]]),
+            spread=ExposureSpread.of(uses[self._learned]),
             characters_per_token=per_script,
             fertility=fertility,
         )
@@ -176,8 +177,7 @@ class _Evaluator:
         per_script: dict[str, float] = {}
         words = word_tokens = 0
         for script, table in split_by_script(counts).items():
-            applied = replay(self._merges, table, threads=self._threads)
-            tokens = encoded_length(self._merges.pairs, applied, self._hidden)
+            tokens = self._counter.length(table)
             per_script[script] = characters(table) / max(tokens, 1)
             if script not in UNSPACED:
                 words += int(table.counts.sum())
@@ -187,14 +187,20 @@ class _Evaluator:
 
 
 def _document_lengths(
-    tokenizers: list[Tokenizer], corpus: Corpus, threads: int | None, progress: Progress
+    tokenizers: list[Tokenizer],
+    corpus: Corpus,
+    segmentation: Segmentation | None,
+    threads: int | None,
+    progress: Progress,
 ) -> list[Int64Array]:
     """Encode every document with each tokenizer, and return its number of tokens."""
     lengths: list[list[Int64Array]] = [[] for _ in tokenizers]
     with progress.task("Encoding", total=corpus.size, unit="bytes") as task:
         for batch in corpus.batches(task):
             for found, tokenizer in zip(lengths, tokenizers, strict=True):
-                _, offsets = tokenizer.encode_documents(batch.data, batch.spans, threads=threads)
+                _, offsets = tokenizer.encode_documents(
+                    batch.data, batch.spans, threads=threads, segmentation=segmentation
+                )
                 found.append(np.diff(offsets))
     return [np.concatenate([np.zeros(0, np.int64), *found]) for found in lengths]
 

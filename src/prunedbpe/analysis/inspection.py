@@ -1,8 +1,8 @@
 """Inspection of a tokenizer: how a token is built, what it supports, how often it occurs.
 
 In: a tokenizer and, optionally, the exposures on a corpus. Out: small reports, each with a JSON
-form. Exposure is not saved with a tokenizer; it comes from the merges of its run, or from replaying
-the merges on any corpus.
+form. Exposure is not saved with a tokenizer; it comes from the merges of its run, or from any
+corpus.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from prunedbpe.analysis.token_uses import UseCounter
 from prunedbpe.counts import ChunkCounts
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.merges import MergeTable, check_same_merges, replay
@@ -27,8 +28,9 @@ class ExposureTable:
     """Exposure of every rank on one corpus.
 
     Attributes:
-        by_rank: Occurrences of each rank before internal tokens are expanded.
-        merge_count: Merges applied to the corpus.
+        by_rank: Occurrences of each rank: before internal tokens are expanded if the tokenizer
+            encodes by rank; none of internal tokens if it takes the fewest tokens.
+        merge_count: Merges applied to the corpus, none for the fewest tokens.
     """
 
     by_rank: Int64Array
@@ -44,7 +46,13 @@ def exposures_of_run(tokenizer: Tokenizer, merges: MergeTable) -> ExposureTable:
 
     Raises:
         RunMismatchError: The merges belong to another tokenizer.
+        SettingsError: The tokenizer does not encode by rank, so a run does not know its exposures.
     """
+    if tokenizer.segmentation != "rank":
+        raise SettingsError(
+            "a run holds exposures by rank, but the tokenizer takes the fewest tokens",
+            hint="measure them on text: exposures_on_corpus, or --corpus",
+        )
     pairs = tokenizer.vocabulary.pairs
     check_same_merges(pairs, merges.pairs)
     # A threshold compares exposures after all candidates learned by then, discarded ones too;
@@ -58,7 +66,7 @@ def exposures_of_run(tokenizer: Tokenizer, merges: MergeTable) -> ExposureTable:
 def exposures_on_corpus(
     tokenizer: Tokenizer, counts: ChunkCounts, *, threads: int | None = None
 ) -> ExposureTable:
-    """Measure exposures on any corpus by replaying the retained merges.
+    """Measure exposures on any corpus, with the tokenizer's own segmentation.
 
     >>> import prunedbpe
     >>> tok = prunedbpe.train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
@@ -67,6 +75,12 @@ def exposures_on_corpus(
     [2, 0]
     """
     pairs = tokenizer.vocabulary.pairs
+    if tokenizer.segmentation == "shortest":
+        visible = np.flatnonzero(tokenizer.vocabulary.visible)
+        by_rank = np.zeros(len(tokenizer.vocabulary.visible), np.int64)
+        uses = UseCounter(tokenizer, threads=threads).uses(counts)
+        by_rank[visible] = uses[tokenizer.vocabulary.token_ids[visible]]
+        return ExposureTable(by_rank, 0)
     merges = MergeTable.from_pairs(pairs, tokenizer.pretokenizer)
     applied = replay(merges, counts, threads=threads)
     return ExposureTable(exposure(pairs, applied), len(pairs))
@@ -81,9 +95,9 @@ class TokenReport:
         rank: Position in training order; ``None`` for a special token.
         spelled: Its bytes.
         visibility: ``visible``, ``internal`` or ``special``.
-        exposure: Occurrences in the corpus before expansion, if known.
+        exposure: Occurrences in the corpus as in :class:`ExposureTable`, if known.
         parts: The two ranks it is built from.
-        expansion: The visible token ids it expands into.
+        expansion: The visible token ids that stand for it.
         parents: Ranks built directly from it.
         leads_to: Visible ranks built from it at any depth.
     """
@@ -128,7 +142,7 @@ def describe_token(
         visibility="visible" if vocabulary.visible[rank] else "internal",
         exposure=None if exposures is None else int(exposures.by_rank[rank]),
         parts=parts,
-        expansion=vocabulary.expansion(rank),
+        expansion=tokenizer.expansion(token_id),
         parents=_parents(vocabulary)[rank],
         leads_to=[
             above for above in tokens_built_on(vocabulary, rank) if vocabulary.visible[above]
@@ -300,6 +314,7 @@ def overview(tokenizer: Tokenizer) -> Settings:
         "internal_tokens": vocabulary.internal_count,
         "unsupported_internal_tokens": len(vocabulary.unsupported_internal()),
         "pretokenizer": tokenizer.pretokenizer.describe(),
+        "segmentation": tokenizer.segmentation,
         "mean_token_bytes": round(float(lengths.mean()), 3) if len(lengths) else None,
         "longest": [brief(tokenizer, rank) for rank in longest],
         "first_hidden": [brief(tokenizer, rank) for rank in hidden],

@@ -12,19 +12,33 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prunedbpe._support.atomic_files import write_json
+from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.analysis.comparison import expand_into
-from prunedbpe.counts import ChunkCounts
+from prunedbpe.counts import ChunkCounts, SourceCounts
+from prunedbpe.errors import SettingsError
 from prunedbpe.merges import Applied, MergeTable, check_same_merges, replay
 from prunedbpe.tokenizer import Tokenizer
-from prunedbpe.training import Decision
-from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS, Settings
-from prunedbpe.visibility.auto import NO_DISCOUNT, VALIDATED_RATIOS, hide
+from prunedbpe.training import Decision, training_figures
+from prunedbpe.types import (
+    BYTE_COUNT,
+    DEFAULT_SPECIAL_TOKENS,
+    BoolArray,
+    Segmentation,
+    Settings,
+    check_segmentation,
+)
+from prunedbpe.visibility.auto import choose_visibility
+from prunedbpe.visibility.by_rank import VALIDATED_RATIOS, hide
 from prunedbpe.visibility.exposure import encoded_length, total_tokens
+from prunedbpe.visibility.policy import VisibilityPolicy
 from prunedbpe.visibility.threshold import required_tokens, too_few_merges
 from prunedbpe.vocabulary import check_special_tokens
 
 CANDIDATE_RATIOS = (*VALIDATED_RATIOS, 3.0, 3.5, 4.0)
-"""Merges tried per visible learned token."""
+"""Merges tried per visible learned token, for encoding by rank."""
+
+FEWEST_RATIO = 4.0
+"""Merges to choose from per visible learned token, for the shortest segmentation."""
 
 
 @dataclass(frozen=True)
@@ -59,42 +73,71 @@ def retarget(
     domain: ChunkCounts | Applied,
     vocab_size: int,
     *,
+    segmentation: Segmentation = "rank",
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+    threads: int | None = None,
+    progress: Progress = SILENT,
 ) -> Tokenizer:
     """Choose the visible vocabulary that makes a domain's text shortest.
 
     Args:
         merges: Candidates learned on any corpus; two to four times as many as will be visible.
-        domain: The domain's text, counted or replayed.
+        domain: The domain's text, counted; for encoding by rank, what the merges do to it is
+            enough.
         vocab_size: All a model sees.
+        segmentation: How the tokenizer will cut text; the tokens are chosen for it.
         special_tokens: Reserved tokens, in the order of their ids.
+        threads: One per core by default.
+        progress: Progress reporter; silent by default.
 
     Raises:
         InsufficientCandidatesError: There are fewer merges than visible learned tokens.
+        SettingsError: The shortest segmentation needs the domain's counts.
     """
     special_tokens = check_special_tokens(special_tokens)
     required = required_tokens(vocab_size, special_tokens)
     if required > len(merges):
         raise too_few_merges(merges, required)
-    applied = replay(merges, domain) if isinstance(domain, ChunkCounts) else domain
-    counts = sorted({min(int(required * ratio), len(merges)) for ratio in CANDIDATE_RATIOS})
-    choices = [hide(merges, applied, merge_count, required) for merge_count in counts]
-    lengths = [encoded_length(merges.pairs, applied, hidden) for hidden in choices]
-    length = min(lengths)
-    hidden = choices[lengths.index(length)]  # of equal lengths, the one with the fewest merges
+    if check_segmentation(segmentation) == "rank":
+        applied = replay(merges, domain) if isinstance(domain, ChunkCounts) else domain
+        hidden, length = _choose_by_rank(merges, applied, required)
+    elif isinstance(domain, ChunkCounts):
+        applied = replay(merges, domain, threads=threads)
+        policy = VisibilityPolicy(
+            "auto",
+            segmentation=segmentation,
+            candidate_ratio=FEWEST_RATIO,
+            sources=SourceCounts.single(domain),
+            trust_corpus=True,
+        )
+        choice = choose_visibility(merges, required, policy, threads=threads, progress=progress)
+        hidden, length = choice.hidden, choice.length
+    else:
+        raise SettingsError(
+            "the shortest segmentation needs the domain's chunk counts", hint="give count(domain)"
+        )
     retained = len(hidden) - BYTE_COUNT
-    choice: Settings = {
+    training: Settings = {
         "threshold": "auto",
         "retargeted": {
             "candidates": retained,
             "candidate_ratio": round(retained / required, 4) if required else 1.0,
-            "spread_exponent": NO_DISCOUNT.spread_exponent,
             "domain_bytes": applied.total_bytes,
             "domain_length": length,
             "domain_standard_length": total_tokens(applied, required),
         },
     }
-    return Decision.of(merges, hidden, required, choice).tokenizer(special_tokens)
+    decision = Decision(merges, hidden, segmentation, training)
+    training |= training_figures(decision, required)
+    return decision.tokenizer(special_tokens)
+
+
+def _choose_by_rank(merges: MergeTable, applied: Applied, required: int) -> tuple[BoolArray, int]:
+    counts = sorted({min(int(required * ratio), len(merges)) for ratio in CANDIDATE_RATIOS})
+    choices = [hide(merges, [applied], merge_count, required) for merge_count in counts]
+    lengths = [encoded_length(merges.pairs, applied, hidden) for hidden in choices]
+    length = min(lengths)
+    return choices[lengths.index(length)], length  # of equal lengths, the one with fewest merges
 
 
 def id_map(base: Tokenizer, retargeted: Tokenizer) -> IdMap:

@@ -1,7 +1,8 @@
 """Sweeps: vocabulary sizes x thresholds x corpora from one merge list, and suggested sizes.
 
-In: merges, replayed on each corpus. Out: one row for each cell. Nothing is encoded or learned
-again, so a hundred cells take about a second.
+In: merges, and the counts of each corpus. Out: one row for each cell. By rank, the merges are
+replayed once on each corpus, and a hundred cells take about a second. The shortest segmentation
+measures each cell on the chunks.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from prunedbpe.errors import InsufficientCandidatesError
-from prunedbpe.merges import Applied, MergeTable
+from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe.counts import ChunkCounts, SourceCounts
+from prunedbpe.errors import InsufficientCandidatesError, SettingsError
+from prunedbpe.merges import Applied, MergeTable, replay
+from prunedbpe.tokenizer.shortest import shortest_lengths
 from prunedbpe.training import Decision, decide
-from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS
+from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS, Segmentation, check_segmentation
 from prunedbpe.visibility.exposure import encoded_length, lengths_by_prefix, total_tokens
 from prunedbpe.visibility.policy import ThresholdLike, VisibilityPolicy
 from prunedbpe.visibility.threshold import required_tokens, too_few_merges
@@ -33,12 +37,14 @@ class SweepCell:
         corpus: Name of the corpus.
         vocab_size: All a model sees.
         threshold: The threshold as the user wrote it.
+        segmentation: How the vocabulary cuts text.
         encoded_length: Tokens of the corpus; ``None`` if the threshold cannot be met.
-        standard_length: Tokens of the corpus with Standard BPE of the same size.
+        standard_length: Tokens of the corpus with Standard BPE of the same size, by rank.
         reduction: Share of tokens saved against Standard BPE.
         internal: Number of internal tokens.
         internal_share: Their share of all retained learned tokens.
-        least_exposure: The least exposure of a visible learned token, on the training corpus.
+        least_exposure: By rank: the least exposure of a visible learned token, on the training
+            corpus.
         bytes_per_token: Bytes per token.
         growth_reduction: R_std: share saved by 2,000 more Standard tokens; ``None`` if too few
             merges were learned.
@@ -48,6 +54,7 @@ class SweepCell:
     corpus: str
     vocab_size: int
     threshold: str
+    segmentation: Segmentation
     encoded_length: int | None = None
     standard_length: int = 0
     reduction: float | None = None
@@ -68,10 +75,13 @@ def sweep(
     sizes: Sequence[int],
     thresholds: Sequence[ThresholdLike],
     *,
-    corpora: Mapping[str, Applied] | None = None,
-    sources: Sequence[Applied] = (),
+    segmentation: Segmentation = "rank",
+    corpora: Mapping[str, ChunkCounts | Applied] | None = None,
+    sources: SourceCounts | None = None,
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
     max_train_vocab: int | None = None,
+    threads: int | None = None,
+    progress: Progress = SILENT,
 ) -> list[SweepCell]:
     """Compare vocabularies of every size and threshold on every corpus.
 
@@ -79,10 +89,18 @@ def sweep(
         merges: Candidates; a threshold that needs more gives a cell with a note.
         sizes: Vocabulary sizes.
         thresholds: Thresholds; ``"auto"`` is allowed.
-        corpora: The merges replayed on other corpora, by name; the training corpus comes first.
-        sources: The merges replayed on the sources of the training corpus, for ``"auto"``.
+        segmentation: How the vocabularies cut text.
+        corpora: Other corpora by name, counted; for encoding by rank, what the merges do to them is
+            enough. The training corpus comes first.
+        sources: The training corpus, counted by source: for ``"auto"``, and for the shortest
+            segmentation.
         special_tokens: Reserved tokens.
         max_train_vocab: Upper bound of bytes and learned tokens.
+        threads: One per core by default.
+        progress: Progress reporter; silent by default.
+
+    Raises:
+        SettingsError: The shortest segmentation needs the counts of a corpus.
 
     >>> from prunedbpe import ChunkCounts, learn
     >>> merges = learn(ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}), 4)
@@ -90,7 +108,23 @@ def sweep(
     >>> [(cell.threshold, cell.encoded_length, cell.internal) for cell in cells]
     [('0', 10, 0), ('2', 9, 1)]
     """
-    named = {TRAINING_CORPUS: merges.applied, **(corpora or {})}
+    check_segmentation(segmentation)
+    training = merges.applied if sources is None else sources.total
+    counted = {TRAINING_CORPUS: training, **(corpora or {})}
+    if segmentation == "shortest":
+        for name, counts in counted.items():
+            if not isinstance(counts, ChunkCounts):
+                raise SettingsError(
+                    f"the shortest segmentation needs the chunk counts of corpus {name!r}",
+                    hint="give sources=count_by_source(...) for the training corpus, "
+                    "and count(...) for others",
+                )
+    replayed = {
+        name: replay(merges, counts, threads=threads) if isinstance(counts, ChunkCounts) else counts
+        for name, counts in counted.items()
+        if name != TRAINING_CORPUS
+    }
+    replayed = {TRAINING_CORPUS: merges.applied, **replayed}
     special_tokens = tuple(special_tokens)
     cells = []
     for vocab_size in sizes:
@@ -98,27 +132,41 @@ def sweep(
         if required > len(merges):
             raise too_few_merges(merges, required)
         for threshold in thresholds:
-            policy = VisibilityPolicy(threshold, max_train_vocab, sources=sources)
+            policy = VisibilityPolicy(threshold, max_train_vocab, segmentation)
+            if policy.is_auto and sources is not None:
+                policy = replace(policy, sources=sources)
             decision, note = None, ""
             try:
-                decision = decide(merges, required, policy)
+                decision = decide(merges, required, policy, threads=threads, progress=progress)
             except InsufficientCandidatesError as error:
                 note = error.message
-            for corpus, applied in named.items():
+            for corpus, applied in replayed.items():
                 cell = SweepCell(
                     corpus=corpus,
                     vocab_size=vocab_size,
                     threshold=str(getattr(threshold, "text", threshold)),
+                    segmentation=segmentation,
                     standard_length=total_tokens(applied, required),
                     growth_reduction=growth_reduction(applied, required),
                     note=note,
                 )
-                cells.append(cell if decision is None else _measure(cell, decision, applied))
+                if decision is not None:
+                    length = _length(decision, applied, counted[corpus], threads)
+                    cell = _measured(cell, decision, length, applied.total_bytes)
+                cells.append(cell)
     return cells
 
 
-def _measure(cell: SweepCell, decision: Decision, applied: Applied) -> SweepCell:
-    length = encoded_length(decision.merges.pairs, applied, decision.hidden)
+def _length(
+    decision: Decision, applied: Applied, counts: ChunkCounts | Applied, threads: int | None
+) -> int:
+    if decision.segmentation == "rank":
+        return encoded_length(decision.merges.pairs, applied, decision.hidden)
+    assert isinstance(counts, ChunkCounts)
+    return shortest_lengths(decision.visible_strings(), counts, threads=threads)
+
+
+def _measured(cell: SweepCell, decision: Decision, length: int, text_bytes: int) -> SweepCell:
     standard, internal = cell.standard_length, int(decision.hidden.sum())
     return replace(
         cell,
@@ -126,8 +174,8 @@ def _measure(cell: SweepCell, decision: Decision, applied: Applied) -> SweepCell
         reduction=(standard - length) / max(standard, 1),
         internal=internal,
         internal_share=internal / max(decision.retained, 1),
-        least_exposure=decision.training["least_visible_exposure"],
-        bytes_per_token=applied.total_bytes / length if length else None,
+        least_exposure=decision.training.get("least_visible_exposure"),
+        bytes_per_token=text_bytes / length if length else None,
     )
 
 

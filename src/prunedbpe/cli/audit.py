@@ -32,6 +32,7 @@ def command(
         list[str],
         typer.Option(metavar="PATH", help="Text to audit on. Repeatable.", show_default=False),
     ],
+    segmentation: options.SegmentationOption = None,
     hardly: Annotated[
         int, typer.Option(min=1, help="A token used fewer times than this is rare.")
     ] = 10,
@@ -68,7 +69,8 @@ def command(
 
     A model barely trains tokens that its text rarely uses. Hiding them frees their slots, and they
     still help to build longer tokens. The audit also learns further merges on the text, and reports
-    what the slots are worth if the new tokens take them.
+    what the slots are worth if the new tokens take them. The segmentation is the tokenizer's own,
+    unless --segmentation overrides it.
 
     \b
     prunedbpe audit tokenizer.json --corpus mytexts/ -o retargeted/
@@ -83,13 +85,14 @@ def command(
         threads=threads,
         progress=reporter,
     )
-    found = audit(tok, counts, hardly=hardly, threads=threads)
+    cut = options.choose_segmentation(segmentation)
+    found = audit(tok, counts, segmentation=cut, hardly=hardly, threads=threads)
     rows: list[Reallocated] = []
     for place, rule in enumerate(threshold or ["auto"]):
         writes = output is not None and place == 0
         try:
             new, ids, row = reallocate_slots(
-                tok, counts, threshold=rule, threads=threads, progress=reporter
+                tok, counts, threshold=rule, segmentation=cut, threads=threads, progress=reporter
             )
         except InsufficientCandidatesError as error:
             if writes:
@@ -118,6 +121,8 @@ def _show(found: Audit, rows: list[Reallocated]) -> None:
     print_table(
         [
             ("text", f"{found.text_bytes:,} bytes, {found.tokens:,} tokens"),
+            ("segmentation", found.segmentation),
+            ("fewest tokens", _length(found.shortest, found.tokens)),
             ("learned tokens", f"{len(found.learned):,}"),
             ("never used", f"{len(never):,} ({len(never) / learned:.1%})"),
             (f"used 1 to {found.hardly - 1} times", f"{len(rare):,} ({len(rare) / learned:.1%})"),

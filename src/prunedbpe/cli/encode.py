@@ -27,13 +27,6 @@ class IdFormat(str, Enum):
     ARROW = "arrow"
 
 
-class SegmentationName(str, Enum):
-    """How chunks are cut into tokens."""
-
-    RANK = "rank"
-    SHORTEST = "shortest"
-
-
 def command(
     tokenizer: options.TokenizerFolder,
     files: Annotated[
@@ -75,13 +68,7 @@ def command(
             metavar="TEXT", help="Special token to append to every document.", show_default=False
         ),
     ] = None,
-    segmentation: Annotated[
-        SegmentationName,
-        typer.Option(
-            help="Merge by rank, as the tokenizer was trained, or cut every chunk into the fewest "
-            "visible tokens."
-        ),
-    ] = SegmentationName.RANK,
+    segmentation: options.SegmentationOption = None,
     per_file: Annotated[
         bool,
         typer.Option(
@@ -97,6 +84,8 @@ def command(
     quiet: options.Quiet = False,
 ) -> None:
     """Encode documents as token ids.
+
+    The segmentation is the tokenizer's own, unless --segmentation overrides it.
 
     \b
     echo "some text" | prunedbpe encode tok
@@ -118,7 +107,7 @@ def command(
         "column": column,
         "append_token": append,
         "allowed_special": "all" if "all" in specials else specials,
-        "segmentation": segmentation.value,
+        "segmentation": options.choose_segmentation(segmentation),
         "normalization": "NFC" if nfc else None,
         "threads": threads,
         # A bar between lines of ids on a terminal makes both unreadable.

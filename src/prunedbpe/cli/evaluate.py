@@ -30,6 +30,7 @@ def command(
         ),
     ],
     corpus: options.NamedCorpora,
+    segmentation: options.SegmentationOption = None,
     folders: Annotated[bool, typer.Option(help="Also evaluate each folder of a corpus.")] = True,
     bootstrap: Annotated[
         int, typer.Option(min=0, help="Bootstrap samples for the interval; 0 for no interval.")
@@ -47,9 +48,10 @@ def command(
 ) -> None:
     """Compare tokenizers on corpora: encoded length and token usage.
 
+    Each tokenizer is measured with its own segmentation, or all of them with --segmentation.
     Reductions are against the first tokenizer, with a 95 % bootstrap interval over documents.
     Fertility is tokens per word in scripts written with spaces; the Rényi efficiency has order 2.5;
-    the gap is the share of tokens that the minimum-token segmentation would save.
+    the gap is the share of tokens that the shortest segmentation would save.
 
     \b
     prunedbpe evaluate standard/ pruned/ --corpus web=web/ --corpus books=books/
@@ -57,6 +59,7 @@ def command(
     rows = evaluate(
         _load(tokenizers),
         options.open_corpora(corpus, text_field=text_field),
+        segmentation=options.choose_segmentation(segmentation),
         by_folder=folders,
         bootstrap=bootstrap,
         seed=seed,
@@ -88,8 +91,8 @@ def _load(folders: Sequence[Path]) -> dict[str, Tokenizer]:
 
 def _show_lengths(rows: Sequence[CorpusEvaluation]) -> None:
     head = (
-        "corpus", "tokenizer", "vocab", "tokens", "saves", "95 % interval", "bytes/token",
-        "fertility", "unused", "<100", "gini", "rényi", "gap",
+        "corpus", "tokenizer", "segmentation", "vocab", "tokens", "saves", "95 % interval",
+        "bytes/token", "fertility", "unused", "<100", "gini", "rényi", "gap",
     )  # fmt: skip
     table = [head]
     for row in rows:
@@ -99,6 +102,7 @@ def _show_lengths(rows: Sequence[CorpusEvaluation]) -> None:
             (
                 row.corpus if row.source is None else f"{row.corpus}: {row.source}",
                 row.tokenizer,
+                row.segmentation,
                 f"{row.vocab_size:,}",
                 f"{row.tokens:,}",
                 f"{row.reduction:.3%}",
@@ -112,7 +116,7 @@ def _show_lengths(rows: Sequence[CorpusEvaluation]) -> None:
                 f"{row.shortest_gap:.3%}",
             )
         )
-    print_table(table, right=range(2, len(head)))
+    print_table(table, right=range(3, len(head)))
 
 
 def _show_scripts(rows: Sequence[CorpusEvaluation]) -> None:

@@ -25,17 +25,14 @@ class ExportFormat(str, Enum):
     PAPER = "paper"
 
 
-_FILES = {ExportFormat.HUGGINGFACE: "tokenizer.json", ExportFormat.TIKTOKEN: "ranks.tiktoken"}
-
-
 def command(
     tokenizer: options.TokenizerFolder,
     format_: Annotated[
         ExportFormat,
         typer.Argument(
             metavar="FORMAT",
-            help="transformers, decode-table, all-ranks, paper: any tokenizer; huggingface, "
-            "tiktoken: Standard BPE only.",
+            help="transformers, decode-table: any tokenizer; huggingface: segmentation shortest, "
+            "or Standard BPE; tiktoken: Standard BPE; all-ranks, paper: segmentation rank.",
             show_default=False,
         ),
     ],
@@ -48,26 +45,33 @@ def command(
             show_default=False,
         ),
     ],
+    library_classes: Annotated[
+        bool,
+        typer.Option(
+            "--library-classes",
+            help="huggingface: cut by the character classes of the library, for gpt2 and o200k. "
+            "tokenizers 1.0 needs it; characters newer than its Unicode version may differ.",
+        ),
+    ] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Export a tokenizer to another format, exactly or not at all.
 
-    Stock merge models cannot hide a token, so `huggingface` and `tiktoken` refuse a pruned
-    vocabulary.
+    A tokenizer with segmentation shortest becomes a stock tokenizer.json. Stock merge models cannot
+    hide a token, so `huggingface` and `tiktoken` refuse a pruned vocabulary that is merged by rank.
 
     \b
-    prunedbpe export tok transformers -o folder    # AutoTokenizer.from_pretrained("folder")
-    prunedbpe export standard huggingface -o tokenizer.json
+    prunedbpe export tok huggingface -o folder     # AutoTokenizer.from_pretrained("folder")
+    prunedbpe export tok huggingface -o tokenizer.json
+    prunedbpe export pruned transformers -o folder # needs prunedbpe where it is loaded
     """
     tok = Tokenizer.load(tokenizer)
-    if format_ in _FILES and (output.is_dir() or not output.suffix):
-        output = output / _FILES[format_]
     if format_ is ExportFormat.TRANSFORMERS:
         from prunedbpe.integrations.transformers import PrunedBPETokenizer
 
         options.prepare_folder(output)
         PrunedBPETokenizer.from_tokenizer(tok).save_pretrained(str(output))
     else:
-        export(tok, format_.value, output)
+        export(tok, format_.value, output, library_classes=library_classes)
     if not quiet:
         info(f"written to {output}")

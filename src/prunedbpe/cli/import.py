@@ -61,6 +61,7 @@ def command(
     if not quiet:
         facts = [
             ("vocabulary", f"{tok.vocab_size:,}"),
+            ("segmentation", tok.segmentation),
             ("merges", f"{len(tok.vocabulary.pairs):,}"),
             ("special tokens", f"{len(tok.special_tokens):,}"),
             ("pretokenizer", tok.pretokenizer.pattern or tok.pretokenizer.name),

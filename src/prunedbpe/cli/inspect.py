@@ -13,7 +13,7 @@ from prunedbpe.analysis.comparison import ComparedToken, compare
 from prunedbpe.analysis.inspection import ExposureTable, TokenReport
 from prunedbpe.cli import options
 from prunedbpe.cli.terminal import hint, print_json, print_line, print_table
-from prunedbpe.cli.train import length_fact, visibility_facts
+from prunedbpe.cli.train import length_facts, visibility_facts
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import count
 from prunedbpe.errors import SettingsError
@@ -168,6 +168,7 @@ def _show_overview(facts: Settings, as_json: bool) -> None:
         ("special tokens", special or "none"),
         ("internal tokens", f"{facts['internal_tokens']:,}"),
         ("pretokenizer", ", ".join(map(str, facts["pretokenizer"].values()))),
+        ("segmentation", facts["segmentation"]),
         ("longest tokens", _names(facts["longest"])),
     ]
     if facts["first_hidden"]:
@@ -178,7 +179,7 @@ def _show_overview(facts: Settings, as_json: bool) -> None:
         rows += [
             *visibility_facts(training),
             ("corpus", f"{corpus['documents']:,} documents, {corpus['bytes']:,} bytes"),
-            length_fact(training),
+            *length_facts(training),
         ]
     print_table(rows)
 
@@ -189,7 +190,9 @@ def _show_token(
     strings = tok.vocabulary.strings
     known = "unknown; give --run or --corpus"
     if report.exposure is not None and exposures is not None:
-        known = f"{report.exposure:,} (after {exposures.merge_count:,} merges)"
+        known = f"{report.exposure:,}"
+        if tok.segmentation == "rank":
+            known += f" (after {exposures.merge_count:,} merges)"
     rows = [
         ("token", token_repr(report.spelled)),
         ("bytes", report.spelled.hex(" ")),
@@ -200,7 +203,7 @@ def _show_token(
     ]
     if report.visibility == "internal":
         parts = (f"{token_repr(tok.token_bytes(i))} {i}" for i in report.expansion)
-        rows.append(("expands into", "  ".join(parts)))
+        rows.append((_replacement(tok), "  ".join(parts)))
     for title, ranks in (("part of", report.parents), ("leads to", report.leads_to)):
         names = [token_repr(strings[rank]) for rank in ranks[:limit]]
         if len(ranks) > len(names):
@@ -211,6 +214,11 @@ def _show_token(
         print_line("built from")
         for line in _tree_lines(inspection.build_tree(tok, report.rank)):
             print_line(f"  {line}")
+
+
+def _replacement(tok: Tokenizer) -> str:
+    """What the visible tokens are called that stand for an internal one."""
+    return "expands into" if tok.segmentation == "rank" else "fewest tokens"
 
 
 def _tree_lines(root: Settings) -> list[str]:
@@ -236,7 +244,7 @@ def _show_internal(
     if as_json:
         print_json([inspection.token_settings(tok, report) for report in reports])
         return
-    rows = [("id", "rank", "exposure", "leads to", "token", "expands into")]
+    rows = [("id", "rank", "exposure", "leads to", "token", _replacement(tok))]
     for report in reports:
         rows.append(
             (

@@ -22,9 +22,10 @@ from prunedbpe._support.progress import (
     default_progress,
 )
 from prunedbpe.corpus import Corpus, Shard
+from prunedbpe.counts.source_weights import parse_source_weights
 from prunedbpe.errors import SettingsError
-from prunedbpe.types import DEFAULT_SPECIAL_TOKENS
-from prunedbpe.visibility.policy import CANDIDATE_RATIO, VisibilityPolicy
+from prunedbpe.types import DEFAULT_SPECIAL_TOKENS, Segmentation
+from prunedbpe.visibility.policy import VisibilityPolicy
 
 
 class ProgressMode(str, Enum):
@@ -41,6 +42,13 @@ class SourceMode(str, Enum):
     FILES = "files"
     FOLDERS = "folders"
     CORPUS = "corpus"
+
+
+class SegmentationName(str, Enum):
+    """How a chunk is cut into visible tokens."""
+
+    RANK = "rank"
+    SHORTEST = "shortest"
 
 
 Inputs = Annotated[
@@ -121,10 +129,55 @@ Validation = Annotated[
     ),
 ]
 CandidateRatio = Annotated[
-    float,
-    typer.Option(min=1.0, help="With auto: merges to retain per visible learned token."),
+    float | None,
+    typer.Option(
+        min=1.0,
+        help="With auto: merges to choose from, per visible learned token; 1.6 by rank, 2 for the "
+        "shortest segmentation.",
+        show_default=False,
+    ),
+]
+TrustCorpus = Annotated[
+    bool,
+    typer.Option(
+        "--trust-corpus",
+        help="With auto: text to come is just like the corpus. Shorter there, maybe longer "
+        "elsewhere.",
+    ),
+]
+TrainedSegmentation = Annotated[
+    SegmentationName,
+    typer.Option(
+        "--segmentation",
+        help="How the tokenizer cuts text: merge by rank, or into the fewest tokens. Auto chooses "
+        "the tokens for it.",
+    ),
 ]
 Sources = Annotated[SourceMode, typer.Option(help="With auto: what counts as one source.")]
+SegmentationOption = Annotated[
+    SegmentationName | None,
+    typer.Option(
+        "--segmentation",
+        help="Merge chunks by rank, or cut them into the fewest visible tokens.",
+        show_default=False,
+    ),
+]
+SourceField = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="With auto: field of .jsonl and .parquet files that names a document's source.",
+        show_default=False,
+    ),
+]
+SourceWeights = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With auto: how much sources matter; JSON, or lines of name, tab, weight.",
+        show_default=False,
+    ),
+]
 SpecialTokens = Annotated[
     list[str] | None,
     typer.Option(
@@ -174,17 +227,33 @@ def choose_progress(mode: ProgressMode | None, *, quiet: bool) -> Progress:
 
 def choose_policy(
     threshold: str,
-    max_train_vocab: int | None,
-    validation: list[str] | None,
-    candidate_ratio: float = CANDIDATE_RATIO,
-    sources: SourceMode = SourceMode.FILES,
+    segmentation: SegmentationName,
+    max_train_vocab: int | None = None,
     *,
+    validation: list[str] | None = None,
+    candidate_ratio: float | None = None,
+    sources: SourceMode = SourceMode.FILES,
+    source_weights: Path | None = None,
+    trust_corpus: bool = False,
     text_field: str = "text",
     strict: bool = False,
 ) -> VisibilityPolicy:
     """Build the visibility policy; the last two options say how to read the validation text."""
-    text = Corpus(validation, text_field=text_field, strict=strict) if validation else None
-    return VisibilityPolicy(threshold, max_train_vocab, candidate_ratio, sources.value, text)
+    return VisibilityPolicy(
+        threshold,
+        max_train_vocab,
+        segmentation.value,
+        candidate_ratio,
+        sources.value,
+        source_weights=None if source_weights is None else parse_source_weights(source_weights),
+        trust_corpus=trust_corpus,
+        validation=Corpus(validation, text_field=text_field, strict=strict) if validation else None,
+    )
+
+
+def choose_segmentation(name: SegmentationName | None) -> Segmentation | None:
+    """Return the segmentation of this name, or ``None`` if the option is not given."""
+    return None if name is None else name.value
 
 
 def choose_special_tokens(given: list[str] | None, *, none: bool) -> tuple[str, ...]:

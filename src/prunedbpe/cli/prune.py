@@ -13,13 +13,12 @@ from prunedbpe.cli import options
 from prunedbpe.cli.terminal import hint, on_interrupt
 from prunedbpe.cli.train import save_tokenizer
 from prunedbpe.corpus import Corpus
-from prunedbpe.counts import count
+from prunedbpe.counts import ChunkCounts, count
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges import MergeTable
 from prunedbpe.merges.run_directory import load_merges
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.training import prune, prune_run
-from prunedbpe.visibility.policy import CANDIDATE_RATIO
 
 ID_MAP_FILE = "id_map.json"
 
@@ -29,6 +28,17 @@ def command(
     output: options.TokenizerOutput,
     vocab_size: options.VocabSize,
     threshold: options.ThresholdText = "40%",
+    segmentation: options.TrainedSegmentation = options.SegmentationName.RANK,
+    counts_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--counts",
+            metavar="COUNTS",
+            help="With a file of merges, auto and shortest: the chunk counts they were learned on, "
+            "as written by `count`.",
+            show_default=False,
+        ),
+    ] = None,
     domain: Annotated[
         list[str] | None,
         typer.Option(
@@ -51,7 +61,9 @@ def command(
     no_special_tokens: options.NoSpecialTokens = False,
     max_train_vocab: options.MaxTrainVocab = None,
     validation: options.Validation = None,
-    candidate_ratio: options.CandidateRatio = CANDIDATE_RATIO,
+    candidate_ratio: options.CandidateRatio = None,
+    trust_corpus: options.TrustCorpus = False,
+    source_weights: options.SourceWeights = None,
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
@@ -64,13 +76,22 @@ def command(
 
     \b
     prunedbpe prune run --vocab-size 8000 --threshold auto -o tok-8000
+    prunedbpe prune run --vocab-size 8000 --threshold auto --segmentation shortest -o tok-8000
     prunedbpe prune merges.parquet --vocab-size 8000 --threshold 0 -o standard
     prunedbpe prune run --for medical/ --vocab-size 8000 --base tok-8000 -o tok-medical
     """
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
     options.prepare_folder(output)
     reporter = options.choose_progress(progress, quiet=quiet)
-    policy = options.choose_policy(threshold, max_train_vocab, validation, candidate_ratio)
+    policy = options.choose_policy(
+        threshold,
+        segmentation,
+        max_train_vocab,
+        validation=validation,
+        candidate_ratio=candidate_ratio,
+        source_weights=source_weights,
+        trust_corpus=trust_corpus,
+    )
     if domain:
         if validation or max_train_vocab is not None:
             raise SettingsError(
@@ -81,7 +102,15 @@ def command(
         counts = count(
             Corpus(domain), pretokenizer=table.pretokenizer, threads=threads, progress=reporter
         )
-        tokenizer = retarget(table, counts, vocab_size, special_tokens=special_tokens)
+        tokenizer = retarget(
+            table,
+            counts,
+            vocab_size,
+            segmentation=policy.segmentation,
+            special_tokens=special_tokens,
+            threads=threads,
+            progress=reporter,
+        )
         reference = (
             prune(table, vocab_size, threshold=0, special_tokens=special_tokens)
             if base is None
@@ -113,10 +142,28 @@ def command(
                 progress=reporter,
             )
             policy = replace(policy, validation=counts)
-        tokenizer = prune(table, vocab_size, policy=policy, special_tokens=special_tokens)
+        tokenizer = prune(
+            table,
+            vocab_size,
+            policy=policy,
+            special_tokens=special_tokens,
+            counts=None if counts_file is None else _load_counts(counts_file, table),
+            threads=threads,
+            progress=reporter,
+        )
     save_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
     if policy.is_auto and not domain and not tokenizer.training["auto"]["sources"]:
         hint(
             "the sources of the corpus are unknown, so auto cannot compare them; train with "
             "--threshold auto --run-dir to keep them"
         )
+
+
+def _load_counts(path: Path, merges: MergeTable) -> ChunkCounts:
+    counts = ChunkCounts.load(path)
+    if counts.digest != merges.counts_digest:
+        raise SettingsError(
+            f"{path}: the merges were learned on other chunk counts",
+            hint="give the counts that `prunedbpe learn` was given",
+        )
+    return counts

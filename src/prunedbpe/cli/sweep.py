@@ -11,12 +11,11 @@ import typer
 from prunedbpe.analysis.sweeping import SizeAdvice, SweepCell, advise_sizes, sweep
 from prunedbpe.cli import options
 from prunedbpe.cli.terminal import info, print_json, print_table
-from prunedbpe.counts import count
+from prunedbpe.counts import ChunkCounts, SourceCounts, count
 from prunedbpe.errors import SettingsError
-from prunedbpe.merges import replay
 from prunedbpe.merges.run_directory import RunDirectory, load_merges
 from prunedbpe.report.sweep_plot import draw_sweep
-from prunedbpe.visibility.spread import replay_sources
+from prunedbpe.types import Segmentation
 
 
 def command(
@@ -37,6 +36,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    segmentation: options.TrainedSegmentation = options.SegmentationName.RANK,
     corpus: options.NamedCorpora = [],  # noqa: B006 - typer copies it
     special_token: options.SpecialTokens = None,
     no_special_tokens: options.NoSpecialTokens = False,
@@ -59,6 +59,7 @@ def command(
 
     \b
     prunedbpe sweep run
+    prunedbpe sweep run --segmentation shortest --vocab-size 16000
     prunedbpe sweep run --vocab-size 8000 --vocab-size 16000 --threshold 40% --threshold auto \\
         --corpus news=news/ --csv cells.csv --plot curves.png
     """
@@ -66,14 +67,8 @@ def command(
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
     thresholds = threshold or ["0", "20%", "30%", "40%", "auto"]
     merges = load_merges(run)
-    counted = RunDirectory(run).known_sources() if run.is_dir() and "auto" in thresholds else None
-    sources = replay_sources(merges, counted, threads=threads) if counted else []
     corpora = {
-        name: replay(
-            merges,
-            count(text, pretokenizer=merges.pretokenizer, threads=threads, progress=reporter),
-            threads=threads,
-        )
+        name: count(text, pretokenizer=merges.pretokenizer, threads=threads, progress=reporter)
         for name, text in options.open_corpora(corpus).items()
     }
     advice = advise_sizes(merges.applied, len(special_tokens))
@@ -87,10 +82,13 @@ def command(
         merges,
         sizes,
         thresholds,
+        segmentation=segmentation.value,
         corpora=corpora,
-        sources=sources,
+        sources=_training_corpus(run, thresholds, segmentation.value),
         special_tokens=special_tokens,
         max_train_vocab=max_train_vocab,
+        threads=threads,
+        progress=reporter,
     )
     if csv_file is not None:
         options.prepare_file(csv_file)
@@ -113,6 +111,27 @@ def command(
     _show_cells(cells)
     if advice.sizes and not quiet:
         _show_advice(advice)
+
+
+def _training_corpus(
+    run: Path, thresholds: list[str], segmentation: Segmentation
+) -> SourceCounts | None:
+    """Load the counts of a run, if a cell needs them; by source, if the run has sources."""
+    by_rank = segmentation == "rank"
+    if by_rank and "auto" not in thresholds:
+        return None
+    if not run.is_dir():
+        if by_rank:
+            return None
+        raise SettingsError(
+            f"{run}: the shortest segmentation needs the corpus, not only merges",
+            hint="give the run directory of `train --run-dir`",
+        )
+    directory = RunDirectory(run)
+    known = directory.known_sources()
+    if known is not None or by_rank:
+        return known
+    return SourceCounts.single(ChunkCounts.load(directory.counts_path))
 
 
 def _show_cells(cells: list[SweepCell]) -> None:

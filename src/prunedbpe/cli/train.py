@@ -9,18 +9,20 @@ import typer
 
 from prunedbpe._support.atomic_files import read_json
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import info, info_table, on_interrupt, print_json
+from prunedbpe.cli.terminal import align, info, info_table, on_interrupt, print_json, warning
 from prunedbpe.corpus import Corpus, CorpusReport
 from prunedbpe.pretokenizers import find_pretokenizer
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.folder import SETTINGS_FILE
 from prunedbpe.training import train
 from prunedbpe.types import Settings
-from prunedbpe.visibility.policy import CANDIDATE_RATIO
 from prunedbpe.visibility.threshold import required_tokens
 
 Facts = list[tuple[str, str]]
 """Rows of a summary: name and value."""
+
+_MOST_GAINS = 10
+"""Sources that a summary lists; --json has all of them."""
 
 
 def command(
@@ -28,13 +30,17 @@ def command(
     output: options.TokenizerOutput,
     vocab_size: options.VocabSize,
     threshold: options.ThresholdText = "40%",
+    segmentation: options.TrainedSegmentation = options.SegmentationName.RANK,
     pretokenizer: options.PretokenizerName = "paper",
     special_token: options.SpecialTokens = None,
     no_special_tokens: options.NoSpecialTokens = False,
     max_train_vocab: options.MaxTrainVocab = None,
     validation: options.Validation = None,
-    candidate_ratio: options.CandidateRatio = CANDIDATE_RATIO,
+    candidate_ratio: options.CandidateRatio = None,
+    trust_corpus: options.TrustCorpus = False,
     sources: options.Sources = options.SourceMode.FILES,
+    source_field: options.SourceField = None,
+    source_weights: options.SourceWeights = None,
     run_dir: Annotated[
         Path | None,
         typer.Option(help="Keep counts and checkpoints here; resume the run found here."),
@@ -58,19 +64,31 @@ def command(
     \b
     prunedbpe train texts/ --vocab-size 16000 --threshold 40% -o tok
     prunedbpe train texts/ --vocab-size 16000 --threshold auto -o tok
+    prunedbpe train texts/ --vocab-size 16000 --threshold auto --segmentation shortest -o tok
     prunedbpe train texts/ --vocab-size 16000 --run-dir run -o tok   # resumable
     """
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
     policy = options.choose_policy(
         threshold,
+        segmentation,
         max_train_vocab,
-        validation,
-        candidate_ratio,
-        sources,
+        validation=validation,
+        candidate_ratio=candidate_ratio,
+        sources=sources,
+        source_weights=source_weights,
+        trust_corpus=trust_corpus,
         text_field=text_field,
         strict=strict,
     )
-    texts = Corpus(corpus, text_field=text_field, strict=strict, excluding=[output, run_dir])
+    if source_field is not None and sources is not options.SourceMode.FILES:
+        raise typer.BadParameter("--source-field and --sources exclude each other")
+    texts = Corpus(
+        corpus,
+        text_field=text_field,
+        strict=strict,
+        excluding=[output, run_dir],
+        source_field=source_field,
+    )
     options.prepare_folder(output)
     with on_interrupt(
         "with --run-dir, an interrupted run can be resumed"
@@ -104,9 +122,11 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path, *, quiet: bool, as_json: 
                 ("vocabulary", f"{tokenizer.vocab_size:,}"),
                 *visibility_facts(training),
                 ("internal tokens", f"{tokenizer.vocabulary.internal_count:,}"),
-                length_fact(training),
+                ("segmentation", tokenizer.segmentation),
+                *length_facts(training),
             ]
         )
+        show_gains(training)
         info(f"tokenizer written to {folder}")
     if as_json:
         print_json(read_json(folder / SETTINGS_FILE))
@@ -125,10 +145,31 @@ def corpus_facts(corpus: CorpusReport) -> Facts:
     return facts
 
 
-def length_fact(training: Settings) -> tuple[str, str]:
-    """Encoded length of the training corpus."""
+def length_facts(training: Settings) -> Facts:
+    """Encoded length of the training corpus, if it is known."""
+    if "encoded_length" not in training:
+        return []
     length, standard = training["encoded_length"], training["standard_encoded_length"]
-    return "encoded length", _length(length, standard)
+    return [("encoded length", _length(length, standard))]
+
+
+def show_gains(training: Settings) -> None:
+    """List what each source gains, the worst first, and warn of sources that lose."""
+    gains = training.get("auto", {}).get("gains", [])
+    if len(gains) < 2:
+        return
+    shown = gains[:_MOST_GAINS]
+    info(f"\n{len(gains)} sources against Standard BPE, the smallest gain first:")
+    for line in align([(row["source"], f"{row['gain']:+.3%}") for row in shown], right=[1]):
+        info(f"  {line}")
+    if len(gains) > len(shown):
+        info(f"  ... and {len(gains) - len(shown)} more, up to {gains[-1]['gain']:+.3%}")
+    for row in gains:
+        if row["source"] in training["auto"]["harmed"]:
+            warning(
+                f"{row['source']} gets {-row['gain']:.3%} longer than with Standard BPE: no choice "
+                "was found that avoids it"
+            )
 
 
 def visibility_facts(training: Settings) -> Facts:
@@ -151,16 +192,19 @@ def visibility_facts(training: Settings) -> Facts:
         chosen = f"shortest of {len(auto['tried'])} on the validation text, {change}"
     else:
         chosen = (
-            f"{auto['candidate_ratio']:g} merges per visible token; spread over "
-            f"{auto['sources']:,} sources to the power {auto['spread_exponent']:g}"
+            f"saving in each of {max(auto['sources'], 1):,} sources to the power "
+            f"{auto['exponent']:g}"
         )
     learned = f"{auto['candidates_learned']:,} learned"
-    return [
-        *facts,
-        ("merges retained", f"{auto['candidates']:,} of {learned} ({auto['stopped']})"),
+    facts += [
+        ("chosen from", f"{auto['candidates']:,} of {learned} merges ({auto['stopped']})"),
         ("chosen by", chosen),
-        ("least exposure", f"{training['least_visible_exposure']:,} of a visible token"),
     ]
+    if auto["source_note"]:
+        facts.append(("sources", auto["source_note"]))
+    if auto.get("protected"):
+        facts.append(("sources protected", f"{len(auto['protected'])}, given more weight"))
+    return facts
 
 
 def _length(length: int, standard: int) -> str:

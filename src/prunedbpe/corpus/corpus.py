@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,13 @@ class Corpus:
         excluding: Folders to leave out where an input folder contains them, such as the output
             of the run.
         batch_bytes: Approximate size of a batch; a longer document makes a longer batch.
+        source_field: The field of JSON lines, and the column of Parquet files, that names the
+            source of a document; only :func:`prunedbpe.count_by_source` reads it.
 
     Raises:
         CorpusError: An input is missing or of a kind that cannot be read.
-        SettingsError: The corpus cannot be divided into shards, or the batch size is below 1.
+        SettingsError: The corpus cannot be divided into shards, the batch size is below 1, or the
+            same field holds text and source.
     """
 
     def __init__(
@@ -60,10 +64,11 @@ class Corpus:
         shard: Shard | None = None,
         excluding: Sequence[PathInput | None] = (),
         batch_bytes: int = ReadOptions.batch_bytes,
+        source_field: str | None = None,
     ) -> None:
         if isinstance(inputs, (str, os.PathLike)):
             inputs = [inputs]
-        options = ReadOptions(text_field, strict, batch_bytes)
+        options = ReadOptions(text_field, strict, batch_bytes, source_field)
         self._prepare(options, shard, files=find_files(inputs, excluding))
 
     @classmethod
@@ -100,6 +105,11 @@ class Corpus:
     ) -> None:
         if options.batch_bytes < 1:
             raise SettingsError(f"batch_bytes is {options.batch_bytes}", hint="give at least 1")
+        if options.source_field == options.text_field:
+            raise SettingsError(
+                f"the field {options.text_field!r} cannot be both text and source",
+                hint="name another field with source_field (--source-field)",
+            )
         self._options = options
         self._shard = shard
         self._files = files
@@ -151,7 +161,9 @@ class Corpus:
             return [{"path": PYTHON_SOURCE, "bytes": None}]
         return [{"path": file.source, "bytes": file.size} for file in self._files]
 
-    def batches(self, task: Task | None = None, *, threads: int = 1) -> Iterator[DocumentBatch]:
+    def batches(
+        self, task: Task | None = None, *, threads: int = 1, with_sources: bool = False
+    ) -> Iterator[DocumentBatch]:
         """Read the corpus from its beginning, every file once.
 
         Args:
@@ -159,13 +171,17 @@ class Corpus:
                 all by :attr:`size`.
             threads: How many threads may check and split a block. With more than one, files are
                 read one batch ahead.
+            with_sources: Whether to read the source field as well, if the corpus names one.
 
         Raises:
             CorpusError: A file is damaged or cannot be read; with ``strict``, is not UTF-8.
         """
         self._report = CorpusReport()
         reached = 0
-        for piece in self._pieces(threads):
+        options = self._options
+        if not with_sources:
+            options = replace(options, source_field=None)
+        for piece in self._pieces(options, threads):
             batch = piece.batch
             read = CorpusReport(documents=len(batch), bytes=batch.text_bytes)
             self._report += piece.report + read
@@ -177,9 +193,9 @@ class Corpus:
         if task is not None and (self.size or 0) > reached:
             task.advance((self.size or 0) - reached)
 
-    def _pieces(self, threads: int) -> Iterator[Piece]:
+    def _pieces(self, options: ReadOptions, threads: int) -> Iterator[Piece]:
         if self._texts is None:
-            pieces = read_parts(self._parts, self._options, threads)
+            pieces = read_parts(self._parts, options, threads)
             # A thread that waits for standard input would keep an interrupted program alive.
             return pieces if self._has_stdin else one_ahead(pieces, threads, _is_large)
         if self._texts_used and iter(self._texts) is self._texts:
@@ -188,7 +204,7 @@ class Corpus:
                 hint="give a list, or make a new corpus",
             )
         self._texts_used = True
-        return read_texts(self._texts, self._options)
+        return read_texts(self._texts, options)
 
 
 def _is_large(piece: Piece) -> bool:
@@ -236,7 +252,7 @@ def open_corpus(corpus: Corpus | CorpusInput, **options: Any) -> Corpus:
             "an iterable of texts cannot be divided into shards",
             hint="write the texts to a .jsonl file, or give each worker its own texts",
         )
-    for name in ("text_field", "excluding"):  # only files have them
+    for name in ("text_field", "source_field", "excluding"):  # only files have them
         options.pop(name, None)
     return Corpus.from_texts(corpus, **options)  # type: ignore[arg-type]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from prunedbpe.errors import CorpusError, FormatError
-from prunedbpe.types import ByteArray, Int64Array, Settings
+from prunedbpe.types import AnyArray, ByteArray, Int64Array, Settings, UInt32Array
 
 MOST_PLACES = 20
 """A report names at most this many of the documents that were skipped."""
@@ -24,21 +24,57 @@ class ReadOptions:
     text_field: str = "text"
     strict: bool = False
     batch_bytes: int = 16 << 20
+    source_field: str | None = None
+
+
+NO_SOURCE = "<none>"
+"""The source of a document without the source field."""
+
+
+@dataclass(frozen=True, eq=False)
+class SourceColumn:
+    """The source field of the documents of a batch.
+
+    Attributes:
+        names: Some source names, each once; some may not be used.
+        indices: An index into the names for each document.
+    """
+
+    names: tuple[str, ...]
+    indices: UInt32Array
+
+    @classmethod
+    def from_values(cls, values: Sequence[str | None]) -> SourceColumn:
+        """Encode the values of the field; missing and empty ones are :data:`NO_SOURCE`.
+
+        >>> column = SourceColumn.from_values(["en", None, "en"])
+        >>> column.names, column.indices.tolist()
+        (('en', '<none>'), [0, 1, 0])
+        """
+        numbers: dict[str, int] = {}
+        indices = [numbers.setdefault(value or NO_SOURCE, len(numbers)) for value in values]
+        return cls(tuple(numbers), np.array(indices, np.uint32))
+
+    def __getitem__(self, documents: slice | AnyArray) -> SourceColumn:
+        """Return the column of some of the documents."""
+        return replace(self, indices=self.indices[documents])
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentBatch:
-    """Some documents of one source, as flat UTF-8 bytes.
+    """Some documents of one file, as flat UTF-8 bytes.
 
     Attributes:
         data: The bytes. Bytes outside all spans (line ends, skipped documents) may be anything.
         spans: One row ``begin, end`` into ``data`` for each document, in order; none is empty.
         source: The file's path as given, ``-`` for standard input, ``<python>`` for an iterable.
+        sources: The source field of each document, if it was asked for and the file has fields.
     """
 
     data: ByteArray
     spans: Int64Array
     source: str
+    sources: SourceColumn | None = None
 
     @classmethod
     def from_documents(cls, documents: Sequence[bytes], source: str) -> DocumentBatch:
@@ -80,7 +116,7 @@ class DocumentBatch:
             return self
         texts = (data[begin:end].decode() for begin, end in self.spans.tolist())
         documents = [unicodedata.normalize(form, text).encode() for text in texts]
-        return DocumentBatch.from_documents(documents, self.source)
+        return replace(DocumentBatch.from_documents(documents, self.source), sources=self.sources)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 
 from prunedbpe._core import split_lines
 from prunedbpe.corpus.blocks import count_lines_before
-from prunedbpe.corpus.documents import DocumentBatch, ReadOptions, replace_surrogates
+from prunedbpe.corpus.documents import (
+    DocumentBatch,
+    ReadOptions,
+    SourceColumn,
+    replace_surrogates,
+)
 from prunedbpe.corpus.files import CorpusFile
 from prunedbpe.errors import CorpusError
 from prunedbpe.types import ByteArray
@@ -44,23 +50,23 @@ def read_json_lines(
         The documents, and in how many of them lone surrogates were replaced.
 
     Raises:
-        CorpusError: A line is not JSON, or its field is missing or not a string.
+        CorpusError: A line is not JSON, its text field is missing, or a field is not a string.
     """
     if len(data) >= _WORTH_IMPORTING or "pyarrow.json" in sys.modules:
-        batch = _read_by_arrow(data, file, options.text_field, threads)
+        batch = _read_by_arrow(data, file, options, threads)
         if batch is not None:
             return batch, 0
     return _read_by_python(data, offset, file, options)
 
 
 def _read_by_arrow(
-    data: ByteArray, file: CorpusFile, field: str, threads: int
+    data: ByteArray, file: CorpusFile, options: ReadOptions, threads: int
 ) -> DocumentBatch | None:
     """Return all documents of a block, or nothing if any line is unusual."""
     import pyarrow as pa
     import pyarrow.json as arrow_json
 
-    from prunedbpe.corpus.parquet_files import text_of
+    from prunedbpe.corpus.parquet_files import sources_of, text_of
 
     # Arrow accepts several objects on a line, and objects over several lines. But where each line
     # begins with { and ends with }, no object continues on the next line, because "}{" occurs
@@ -70,23 +76,27 @@ def _read_by_arrow(
         return None
     if np.any(data[lines[:, 0]] != ord("{")) or np.any(data[lines[:, 1] - 1] != ord("}")):
         return None
+    fields = [field for field in (options.text_field, options.source_field) if field is not None]
     stream: Any = pa.BufferReader(pa.py_buffer(data.data))  # the stubs know only files
     try:
         rows = arrow_json.read_json(
             stream,
             read_options=arrow_json.ReadOptions(use_threads=threads > 1, block_size=_ARROW_BLOCK),
             parse_options=arrow_json.ParseOptions(
-                explicit_schema=pa.schema([(field, pa.string())]),
+                explicit_schema=pa.schema([(field, pa.string()) for field in fields]),
                 unexpected_field_behavior="ignore",
             ),
         )
     except pa.ArrowException:
         return None
-    column = rows.column(field)
+    column = rows.column(options.text_field)
     if column.null_count > 0 or len(column) != len(lines):
         return None
-    text, spans, _ = text_of(pa.concat_arrays(column.chunks))
-    return DocumentBatch(text, spans, file.source)
+    text, spans, numbers = text_of(pa.concat_arrays(column.chunks))
+    if options.source_field is None:
+        return DocumentBatch(text, spans, file.source)
+    sources = sources_of(pa.concat_arrays(rows.column(options.source_field).chunks))
+    return DocumentBatch(text, spans, file.source, sources[numbers])
 
 
 def _read_by_python(
@@ -94,6 +104,7 @@ def _read_by_python(
 ) -> tuple[DocumentBatch, int]:
     field = options.text_field
     documents: list[bytes] = []
+    sources: list[str | None] = []  # of the documents that are not empty
     replaced = 0
 
     def place(index: int) -> str:
@@ -118,7 +129,22 @@ def _read_by_python(
         except UnicodeEncodeError as error:
             documents.append(replace_surrogates(error, place(index), options))
             replaced += 1
-    return DocumentBatch.from_documents(documents, file.source), replaced
+        if options.source_field is not None and value:
+            name = record.get(options.source_field)
+            if not isinstance(name, str | None):
+                _refuse_source(name, options.source_field, place(index))
+            sources.append(name and name.encode(errors="replace").decode())
+    batch = DocumentBatch.from_documents(documents, file.source)
+    if options.source_field is not None:
+        batch = replace(batch, sources=SourceColumn.from_values(sources))
+    return batch, replaced
+
+
+def _refuse_source(value: object, field: str, place: str) -> NoReturn:
+    raise CorpusError(
+        f"{place}: field {field!r} is {type(value).__name__}, not a string",
+        hint="name the field that holds the source with source_field (--source-field)",
+    )
 
 
 def _refuse_record(record: object, field: str, place: str) -> NoReturn:

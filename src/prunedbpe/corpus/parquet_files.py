@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prunedbpe._core import find_invalid_utf8
-from prunedbpe.corpus.documents import DocumentBatch, ReadOptions
+from prunedbpe.corpus.documents import NO_SOURCE, DocumentBatch, ReadOptions, SourceColumn
 from prunedbpe.corpus.files import CorpusFile
 from prunedbpe.errors import CorpusError
 from prunedbpe.types import BoolArray, ByteArray, Int64Array
@@ -34,24 +34,34 @@ def read_parquet(
     first_row = 0
     try:
         with pq.ParquetFile(file.path) as parquet:
-            _check_column(file, parquet.schema_arrow, options.text_field)
+            fields = {"text_field": options.text_field}
+            # Files without the column hold documents without a source.
+            if options.source_field in parquet.schema_arrow.names:
+                fields["source_field"] = str(options.source_field)
+            for option, field in fields.items():
+                _check_column(file, parquet.schema_arrow, field, option)
             row_count = parquet.metadata.num_rows
             row_batches = parquet.iter_batches(
                 batch_size=_rows_at_a_time(parquet.metadata, options),
-                columns=[options.text_field],
+                columns=list(fields.values()),
             )
-            for column in row_batches:
-                data, spans, rows = text_of(column.column(0))
+            for columns in row_batches:
+                data, spans, rows = text_of(columns.column(options.text_field))
                 valid = _are_utf8(data, spans)
                 places = [f"{file.source}, row {first_row + row}" for row in rows[~valid].tolist()]
-                first_row += column.num_rows
+                first_row += columns.num_rows
                 position = size * first_row // row_count
                 if places:
                     yield DocumentBatch.from_documents([], file.source), position, places
                 spans = spans[valid]
+                sources = _read_sources(columns, options)
+                if sources is not None:
+                    sources = sources[rows[valid]]
                 for first, last in _runs(spans, options.batch_bytes):
                     begin, end = int(spans[first, 0]), int(spans[last - 1, 1])
-                    batch = DocumentBatch(data[begin:end], spans[first:last] - begin, file.source)
+                    named = None if sources is None else sources[first:last]
+                    places_in_run = spans[first:last] - begin
+                    batch = DocumentBatch(data[begin:end], places_in_run, file.source, named)
                     yield batch, position, []
     except (OSError, pa.ArrowException) as error:
         raise CorpusError(
@@ -79,14 +89,35 @@ def text_of(column: Any) -> tuple[ByteArray, Int64Array, Int64Array]:
     return np.frombuffer(text_buffer, np.uint8), spans[keep], np.flatnonzero(keep)
 
 
-def _check_column(file: CorpusFile, schema: Any, text_field: str) -> None:
-    if text_field not in schema.names:
+def sources_of(column: Any) -> SourceColumn:
+    """Encode an Arrow column of strings as source names."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    encoded = column.cast(pa.large_binary()).dictionary_encode(null_encoding="encode")
+    # Binary: a column that claims to hold text may hold anything.
+    values = [value and value.decode(errors="replace") for value in encoded.dictionary.to_pylist()]
+    names = SourceColumn.from_values(values)
+    return SourceColumn(names.names, names.indices[encoded.indices.to_numpy()])
+
+
+def _read_sources(columns: Any, options: ReadOptions) -> SourceColumn | None:
+    if options.source_field is None:
+        return None
+    if options.source_field not in columns.schema.names:
+        return SourceColumn((NO_SOURCE,), np.zeros(columns.num_rows, np.uint32))
+    return sources_of(columns.column(options.source_field))
+
+
+def _check_column(file: CorpusFile, schema: Any, field: str, option: str) -> None:
+    purpose = option.removesuffix("_field")
+    remedy = f"name the column that holds the {purpose} with {option} (--{purpose}-field)"
+    if field not in schema.names:
         raise CorpusError(
-            f"{file.source}: no column {text_field!r}; the columns are: "
+            f"{file.source}: no column {field!r}; the columns are: "
             + (", ".join(map(repr, schema.names)) or "none"),
-            hint="name the column that holds the text with text_field (--text-field)",
+            hint=remedy,
         )
-    column_type = schema.field(text_field).type
+    column_type = schema.field(field).type
     if pa.types.is_dictionary(column_type):
         column_type = column_type.value_type
     # Newer Arrow has string views too; they are cast like dictionaries.
@@ -96,8 +127,8 @@ def _check_column(file: CorpusFile, schema: Any, text_field: str) -> None:
         or str(column_type) == "string_view"
     ):
         raise CorpusError(
-            f"{file.source}: column {text_field!r} holds {column_type}, not text",
-            hint="name the column that holds the text with text_field (--text-field)",
+            f"{file.source}: column {field!r} holds {column_type}, not text",
+            hint=remedy,
         )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from prunedbpe._support.digests import digest_arrays
 from prunedbpe.corpus import CorpusReport, Shard
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer
-from prunedbpe.types import ByteArray, Int64Array
+from prunedbpe.types import ByteArray, Int64Array, Settings
 
 FORMAT = "prunedbpe chunk counts"
 FORMAT_VERSION = 1
@@ -47,6 +48,13 @@ class ChunkCounts:
     pretokenizer: Pretokenizer = field(default_factory=lambda: Pretokenizer("paper"))
     corpus: CorpusReport = field(default_factory=CorpusReport)
     shard: Shard | None = None
+
+    ARROW_COLUMNS: ClassVar = {
+        "chunk": "large_binary",
+        "count": "int64",
+        "first_position": "int64",
+    }
+    """The columns of the Parquet file and their types."""
 
     def __post_init__(self) -> None:
         # Native code trusts these numbers: a wrong one would read memory outside the table.
@@ -140,24 +148,9 @@ class ChunkCounts:
 
     def save(self, path: str | Path) -> None:
         """Write the table as Parquet: columns ``chunk``, ``count``, ``first_position``."""
-        import pyarrow as pa  # slow to import, and only files need it
-
         from prunedbpe._support.parquet import write_table
 
-        chunks = pa.LargeBinaryArray.from_buffers(
-            pa.large_binary(),
-            len(self),
-            [None, pa.py_buffer(self.offsets.data), pa.py_buffer(self.data.data)],
-        )
-        columns = {"chunk": chunks, "count": self.counts, "first_position": self.first_positions}
-        settings = {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "pretokenizer": self.pretokenizer.describe(),
-            "corpus": self.corpus.as_settings(),
-            "shard": [self.shard.index, self.shard.count] if self.shard else None,
-        }
-        write_table(Path(path), columns, settings)
+        write_table(Path(path), self.to_arrow(), self.settings())
 
     @classmethod
     def load(cls, path: str | Path) -> ChunkCounts:
@@ -166,24 +159,48 @@ class ChunkCounts:
         Raises:
             FormatError: The file is not such a table, or is damaged.
         """
-        import pyarrow as pa
-
         from prunedbpe._support.parquet import read_table
 
         path = Path(path)
-        columns = {"chunk": "large_binary", "count": "int64", "first_position": "int64"}
-        table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
+        table, settings = read_table(path, cls.ARROW_COLUMNS, FORMAT, FORMAT_VERSION)
+        with naming(path):
+            return cls.from_arrow(table, settings)
+
+    def settings(self) -> Settings:
+        """Return what the table says about itself, as a JSON object."""
+        return {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "pretokenizer": self.pretokenizer.describe(),
+            "corpus": self.corpus.as_settings(),
+            "shard": [self.shard.index, self.shard.count] if self.shard else None,
+        }
+
+    def to_arrow(self) -> dict[str, Any]:
+        """Return the columns :attr:`ARROW_COLUMNS`, without copying."""
+        import pyarrow as pa  # slow to import, and only files need it
+
+        chunks = pa.LargeBinaryArray.from_buffers(
+            pa.large_binary(),
+            len(self),
+            [None, pa.py_buffer(self.offsets.data), pa.py_buffer(self.data.data)],
+        )
+        return {"chunk": chunks, "count": self.counts, "first_position": self.first_positions}
+
+    @classmethod
+    def from_arrow(cls, table: Any, settings: Settings) -> ChunkCounts:
+        """Make a table of what :meth:`to_arrow` and :meth:`settings` returned."""
+        import pyarrow as pa
+
         chunks = pa.concat_arrays([pa.array([], pa.large_binary()), *table["chunk"].chunks])
         _, offset_buffer, data_buffer = chunks.buffers()
         offsets = np.frombuffer(memoryview(offset_buffer or bytes(8)), np.int64)[: len(chunks) + 1]
-        data = np.frombuffer(memoryview(data_buffer or b""), np.uint8)[: offsets[-1]]
-        with naming(path):
-            return cls(
-                data=data,
-                offsets=offsets,
-                counts=table["count"].to_numpy(),
-                first_positions=table["first_position"].to_numpy(),
-                pretokenizer=Pretokenizer.from_settings(settings["pretokenizer"]),
-                corpus=CorpusReport.from_settings(settings["corpus"]),
-                shard=Shard(*settings["shard"]) if settings.get("shard") else None,
-            )
+        return cls(
+            data=np.frombuffer(memoryview(data_buffer or b""), np.uint8)[: offsets[-1]],
+            offsets=offsets,
+            counts=table["count"].to_numpy(),
+            first_positions=table["first_position"].to_numpy(),
+            pretokenizer=Pretokenizer.from_settings(settings["pretokenizer"]),
+            corpus=CorpusReport.from_settings(settings["corpus"]),
+            shard=Shard(*settings["shard"]) if settings.get("shard") else None,
+        )

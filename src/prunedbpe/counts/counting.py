@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from prunedbpe import _core
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.threads import thread_count, worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, CorpusReport, DocumentBatch, Shard, open_corpus
 from prunedbpe.counts.chunk_counts import ChunkCounts
+from prunedbpe.counts.sources import SourceCounts
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
+from prunedbpe.types import UInt32Array
 
 
 class BatchCounter:
@@ -22,29 +28,38 @@ class BatchCounter:
         self._pretokenizer = pretokenizer
         self._native = _core.ChunkCounter(thread_count(threads))
 
-    def add(self, batch: DocumentBatch) -> None:
-        """Count a batch that follows all earlier ones in the corpus."""
+    def add(self, batch: DocumentBatch, sources: UInt32Array | None = None) -> None:
+        """Count a batch that follows all earlier ones in the corpus.
+
+        Args:
+            batch: The documents.
+            sources: The number of each document's source, if sources are counted apart.
+        """
         if self._pretokenizer.normalization:
             batch = batch.normalized(self._pretokenizer.normalization)
         if self._pretokenizer.is_native:
-            self._native.add_documents(self._pretokenizer.name, batch.data, batch.spans)
+            self._native.add_documents(self._pretokenizer.name, batch.data, batch.spans, sources)
             return
-        for begin, end in batch.spans.tolist():
+        for index, (begin, end) in enumerate(batch.spans.tolist()):
             document = batch.data[begin:end]
-            self._native.add_chunks(document, self._pretokenizer.chunk_ends(document))
+            source = 0 if sources is None else int(sources[index])
+            self._native.add_chunks(document, self._pretokenizer.chunk_ends(document), source)
+
+    def regroup(self, groups: Sequence[int]) -> None:
+        """Join sources: what was counted for source ``i`` now belongs to ``groups[i]``."""
+        self._native.regroup(np.array(groups, np.uint32))
 
     def finish(self, report: CorpusReport, shard: Shard | None = None) -> ChunkCounts:
         """Return the table of all batches since the last call."""
-        data, offsets, counts, first_positions = self._native.finish()
-        return ChunkCounts(
-            data=data,
-            offsets=offsets,
-            counts=counts,
-            first_positions=first_positions,
-            pretokenizer=self._pretokenizer,
-            corpus=report,
-            shard=shard,
-        )
+        return ChunkCounts(*self._native.finish(), self._pretokenizer, report, shard)
+
+    def finish_by_source(
+        self, names: Sequence[str], kind: str, note: str, report: CorpusReport, shard: Shard | None
+    ) -> SourceCounts:
+        """Return the table of all batches since the last call, and its division by source."""
+        columns, offsets, sources, counts = self._native.finish_by_source()
+        total = ChunkCounts(*columns, self._pretokenizer, report, shard)
+        return SourceCounts(total, tuple(names), offsets, sources, counts, kind, note)
 
 
 def count(

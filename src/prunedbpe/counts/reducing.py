@@ -34,26 +34,35 @@ def reduce_counts(tables: Sequence[ChunkCounts]) -> ChunkCounts:
     if not tables:
         raise SettingsError("no tables to reduce")
     ordered = _in_corpus_order(tables)
-    pretokenizer = ordered[0].pretokenizer
+    counter = add_tables(ordered, [0] * len(ordered))
+    return ChunkCounts(
+        *counter.finish(),
+        ordered[0].pretokenizer,
+        sum((table.corpus for table in ordered), CorpusReport()),
+    )
+
+
+def add_tables(tables: Sequence[ChunkCounts], sources: Sequence[int]) -> _core.ChunkCounter:
+    """Return a native counter that has added tables, in corpus order.
+
+    Args:
+        tables: Each follows the one before it in the corpus.
+        sources: The source of each table.
+
+    Raises:
+        SettingsError: The tables were cut by different pretokenizers.
+    """
     counter = _core.ChunkCounter(1)
     shift = 0
-    for table in ordered:
-        if table.pretokenizer != pretokenizer:
+    for table, source in zip(tables, sources, strict=True):
+        if table.pretokenizer != tables[0].pretokenizer:
             raise SettingsError(
-                f"tables cut by different pretokenizers: {pretokenizer.describe()} "
+                f"tables cut by different pretokenizers: {tables[0].pretokenizer.describe()} "
                 f"and {table.pretokenizer.describe()}"
             )
-        counter.add_counts(*table.columns, shift)
+        counter.add_counts(*table.columns, shift, source)
         shift += table.total_bytes
-    data, offsets, counts, first_positions = counter.finish()
-    return ChunkCounts(
-        data=data,
-        offsets=offsets,
-        counts=counts,
-        first_positions=first_positions,
-        pretokenizer=pretokenizer,
-        corpus=sum((table.corpus for table in ordered), CorpusReport()),
-    )
+    return counter
 
 
 def _in_corpus_order(tables: Sequence[ChunkCounts]) -> list[ChunkCounts]:

@@ -1,150 +1,237 @@
 """Counts by source: where in the corpus chunks occur, not only how often.
 
-A source is a file, a folder, or the whole corpus. Automatic visibility compares sources, so each
-gets a table of its own; the tables reduce to the table of the whole corpus.
+A source is the unit over which a gain must not be a loss: a file, a folder, a part of a large file,
+or a name that the documents themselves give. One table holds the chunks of the whole corpus; a
+sparse matrix divides each count by source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePath
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Any, Literal
 
-from prunedbpe._support.atomic_files import naming, read_json, write_json
-from prunedbpe._support.progress import SILENT, Progress
-from prunedbpe._support.threads import worker_count
-from prunedbpe.corpus import Corpus, CorpusInput, CorpusReport, open_corpus
+import numpy as np
+
+from prunedbpe import _core
+from prunedbpe._support.atomic_files import naming
+from prunedbpe.corpus import CorpusReport
 from prunedbpe.counts.chunk_counts import ChunkCounts
-from prunedbpe.counts.counting import BatchCounter
-from prunedbpe.counts.reducing import reduce_counts
+from prunedbpe.counts.reducing import add_tables
 from prunedbpe.errors import FormatError, SettingsError
-from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
+from prunedbpe.types import Int64Array, UInt32Array
 
 SourceKind = Literal["files", "folders", "corpus"]
 """What counts as one source: each file, each folder, or the corpus as a whole."""
 
-SOURCES_FILE = "sources.json"
+WHOLE_CORPUS = "<corpus>"
+"""The name of the source that holds everything."""
 
-MOST_SOURCES = 64
-"""A corpus of more files is grouped into at most this many sources of neighbouring files."""
+FORMAT = "prunedbpe source counts"
+FORMAT_VERSION = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SourceCounts:
-    """One table for each run of documents of one source, in corpus order.
-
-    A folder whose files are not neighbours in the corpus has several tables under one name. The
-    order must stay, because learning breaks ties by it.
+    """The chunk counts of a corpus, and their division by source.
 
     Attributes:
-        names: The source of each table.
-        tables: Their chunk counts; each reports only its documents and bytes.
-        kind: What counted as one source.
-        corpus: What was read of the whole corpus; by default, the sum over the tables.
+        total: The table of the whole corpus, the same as that of :func:`prunedbpe.count`.
+        names: The sources, each once, in order of first appearance.
+        offsets: Chunk ``i`` occurs in the sources ``sources[offsets[i]:offsets[i + 1]]``.
+        sources: Indices into ``names``, ascending within a chunk.
+        counts: How often the chunk occurs in that source; together ``total.counts[i]``.
+        kind: ``files``, ``folders``, ``corpus``, or ``field:lang`` for the field ``lang``.
+        note: How files were grouped or divided, if they were.
     """
 
+    total: ChunkCounts
     names: tuple[str, ...]
-    tables: tuple[ChunkCounts, ...]
-    kind: SourceKind = "files"
-    corpus: CorpusReport | None = None
+    offsets: Int64Array
+    sources: UInt32Array
+    counts: Int64Array
+    kind: str = "files"
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        # Native code trusts these numbers, as it does those of the table.
+        if len(set(self.names)) < len(self.names):
+            raise FormatError("a source is named twice")
+        if len(self.offsets) != len(self.total) + 1 or len(self.sources) != len(self.counts):
+            raise FormatError(
+                f"{len(self.total)} chunks with {len(self.offsets)} offsets (one more is needed); "
+                f"{len(self.sources)} sources with {len(self.counts)} counts"
+            )
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.counts):
+            raise FormatError(
+                f"offsets go from {self.offsets[0]} to {self.offsets[-1]}, "
+                f"but there are {len(self.counts)} counts"
+            )
+        if len(self.total):
+            self._check_cells()
+
+    def _check_cells(self) -> None:
+        if np.any(np.diff(self.offsets) < 1):
+            raise FormatError("a chunk occurs in no source")
+        rising = self.sources[1:] > self.sources[:-1]
+        rising[self.offsets[1:-1] - 1] = True  # the next chunk starts over
+        if not rising.all() or self.sources.max() >= len(self.names):
+            raise FormatError("the sources of a chunk do not rise, or have no name")
+        if self.counts.min() < 1:
+            raise FormatError("a chunk occurs less than once in a source")
+        if not np.array_equal(np.add.reduceat(self.counts, self.offsets[:-1]), self.total.counts):
+            raise FormatError("the counts by source do not add up to the counts of the corpus")
 
     def __len__(self) -> int:
         """Return the number of sources."""
-        return len(set(self.names))
-
-    @cached_property
-    def total(self) -> ChunkCounts:
-        """The table of the whole corpus, equal to counting it at once."""
-        total = reduce_counts(self.tables)
-        return total if self.corpus is None else replace(total, corpus=self.corpus)
-
-    def save(self, folder: str | Path) -> None:
-        """Write one Parquet file for each table, and a JSON file with their names."""
-        folder = Path(folder)
-        for i, table in enumerate(self.tables):
-            table.save(folder / f"{i:02}.parquet")
-        corpus = None if self.corpus is None else self.corpus.as_settings()
-        settings = {"kind": self.kind, "names": list(self.names), "corpus": corpus}
-        write_json(folder / SOURCES_FILE, settings)
+        return len(self.names)
 
     @classmethod
-    def load(cls, folder: str | Path) -> SourceCounts:
+    def from_tables(
+        cls, names: Sequence[str], tables: Sequence[ChunkCounts], kind: str = "files"
+    ) -> SourceCounts:
+        """Join tables that follow one another in the corpus.
+
+        Args:
+            names: The source of each table; a name may come again.
+            tables: At least one, all cut by the same pretokenizer.
+            kind: What counted as one source.
+
+        Raises:
+            SettingsError: There is no table, there are too many sources, or the pretokenizers
+                differ.
+
+        >>> tables = [ChunkCounts.from_mapping(part) for part in ({b"ab": 2}, {b"c": 1, b"ab": 3})]
+        >>> joined = SourceCounts.from_tables(["x", "y"], tables)
+        >>> dict(joined.total.items())
+        {b'ab': 5, b'c': 1}
+        >>> joined.offsets.tolist(), joined.sources.tolist(), joined.counts.tolist()
+        ([0, 2, 3], [0, 1, 1], [2, 3, 1])
+        """
+        if not tables or len(names) != len(tables):
+            raise SettingsError(
+                f"{len(names)} names for {len(tables)} tables", hint="name every table"
+            )
+        indices = {name: i for i, name in enumerate(dict.fromkeys(names))}
+        if len(indices) > _core.ChunkCounter.MAX_SOURCES:
+            raise SettingsError(
+                f"{len(indices):,} sources", hint=f"give {_core.ChunkCounter.MAX_SOURCES:,} or less"
+            )
+        counter = add_tables(tables, [indices[name] for name in names])
+        columns, offsets, sources, counts = counter.finish_by_source()
+        total = ChunkCounts(
+            *columns,
+            tables[0].pretokenizer,
+            sum((table.corpus for table in tables), CorpusReport()),
+        )
+        return cls(total, tuple(indices), offsets, sources, counts, kind)
+
+    @classmethod
+    def single(cls, counts: ChunkCounts) -> SourceCounts:
+        """Make one source of a whole corpus.
+
+        >>> SourceCounts.single(ChunkCounts.from_mapping({b"ab": 2})).names
+        ('<corpus>',)
+        """
+        return cls(
+            counts,
+            (WHOLE_CORPUS,),
+            np.arange(len(counts) + 1, dtype=np.int64),
+            np.zeros(len(counts), np.uint32),
+            counts.counts,
+            "corpus",
+        )
+
+    @cached_property
+    def source_bytes(self) -> Int64Array:
+        """Bytes of each source.
+
+        >>> tables = [ChunkCounts.from_mapping(part) for part in ({b"ab": 2}, {b"c": 1, b"ab": 3})]
+        >>> SourceCounts.from_tables(["x", "y"], tables).source_bytes.tolist()
+        [4, 7]
+        """
+        lengths = np.repeat(np.diff(self.total.offsets), np.diff(self.offsets))
+        # Floats are exact up to 2**53 bytes.
+        sums = np.bincount(self.sources, lengths * self.counts, minlength=len(self))
+        return sums.astype(np.int64)
+
+    def table(self, index: int) -> ChunkCounts:
+        """Return the chunks of one source, with their counts there.
+
+        They keep the order and the first positions that they have in the whole corpus.
+        """
+        cells = np.flatnonzero(self.sources == index)
+        rows = np.searchsorted(self.offsets, cells, side="right") - 1
+        lengths = np.diff(self.total.offsets)[rows]
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        places = np.repeat(self.total.offsets[rows] - offsets[:-1], lengths)
+        counts = self.counts[cells]
+        return ChunkCounts(
+            data=self.total.data[places + np.arange(len(places))],
+            offsets=offsets,
+            counts=counts,
+            first_positions=self.total.first_positions[rows],
+            pretokenizer=self.total.pretokenizer,
+            corpus=CorpusReport(bytes=int(lengths @ counts)),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write one Parquet file: the table, with lists of sources and their counts."""
+        import pyarrow as pa  # slow to import, and only files need it
+
+        from prunedbpe._support.parquet import write_table
+
+        lists: Any = pa.LargeListArray  # the stubs know no arrays of NumPy
+        columns = {
+            **self.total.to_arrow(),
+            "sources": lists.from_arrays(self.offsets, self.sources),
+            "source_counts": lists.from_arrays(self.offsets, self.counts),
+        }
+        settings = {
+            **self.total.settings(),
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "names": list(self.names),
+            "kind": self.kind,
+            "note": self.note,
+        }
+        write_table(Path(path), columns, settings)
+
+    @classmethod
+    def load(cls, path: str | Path) -> SourceCounts:
         """Read what :meth:`save` wrote.
 
         Raises:
-            FormatError: A file is missing or damaged.
+            FormatError: The file is not such a table, or is damaged.
         """
-        folder = Path(folder)
-        found = read_json(folder / SOURCES_FILE)
-        names = found.get("names") if isinstance(found, dict) else None
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise FormatError(f"{folder / SOURCES_FILE}: not the names of sources")
-        if found.get("kind") not in get_args(SourceKind):
-            raise FormatError(f"{folder / SOURCES_FILE}: unknown kind {found.get('kind')!r}")
-        tables = tuple(ChunkCounts.load(folder / f"{i:02}.parquet") for i in range(len(names)))
-        with naming(folder / SOURCES_FILE):
-            corpus = found["corpus"] and CorpusReport.from_settings(found["corpus"])
-        return cls(tuple(names), tables, found["kind"], corpus)
+        import pyarrow as pa
 
+        from prunedbpe._support.parquet import read_table
 
-def count_by_source(
-    corpus: CorpusInput | Corpus,
-    *,
-    sources: SourceKind = "files",
-    pretokenizer: str | Pretokenizer = "paper",
-    threads: int | None = None,
-    progress: Progress = SILENT,
-) -> SourceCounts:
-    """Count the unique chunks of every source of a corpus.
-
-    Args:
-        corpus: As for :func:`prunedbpe.count`.
-        sources: What counts as one source.
-        pretokenizer: As for :func:`prunedbpe.count`.
-        threads: As for :func:`prunedbpe.count`.
-        progress: As for :func:`prunedbpe.count`.
-
-    >>> counted = count_by_source(iter(["to be", "or not to be"]))
-    >>> counted.names, len(counted.total)
-    (('<python>',), 5)
-    """
-    corpus = open_corpus(corpus)
-    source_of = _grouping(corpus.sources, sources)
-    counter = BatchCounter(find_pretokenizer(pretokenizer), threads)
-    names: list[str] = []
-    tables: list[ChunkCounts] = []
-    part = CorpusReport()
-    with progress.task("Counting", total=corpus.size, unit="bytes") as task:
-        for batch in corpus.batches(task, threads=worker_count(threads)):
-            name = source_of(batch.source)
-            if names and names[-1] != name:
-                tables.append(counter.finish(part))
-                part = CorpusReport()
-            if not names or names[-1] != name:
-                names.append(name)
-            counter.add(batch)
-            part += CorpusReport(documents=len(batch), bytes=batch.text_bytes)
-    tables.append(counter.finish(part))
-    return SourceCounts(tuple(names or ["<empty>"]), tuple(tables), sources, corpus.report)
-
-
-def _grouping(paths: Sequence[str], sources: SourceKind) -> Callable[[str], str]:
-    """Return the function from a file to its source."""
-    if sources not in get_args(SourceKind):
-        raise SettingsError(
-            f"sources={sources!r} is unknown", hint=f"give one of {get_args(SourceKind)}"
-        )
-    if sources == "corpus":
-        return lambda path: "<corpus>"
-    folder_of = {path: str(PurePath(path).parent) for path in paths}
-    if sources == "files" and len(set(paths)) <= MOST_SOURCES:
-        return lambda path: path
-    if len(set(folder_of.values())) <= MOST_SOURCES and (
-        sources == "folders" or len(set(folder_of.values())) > 1
-    ):
-        return lambda path: folder_of.get(path, path)
-    # Too many folders as well: group runs of neighbouring files.
-    order = {path: i for i, path in enumerate(dict.fromkeys(paths))}
-    return lambda path: f"<part {order.get(path, 0) * MOST_SOURCES // len(order)}>"
+        path = Path(path)
+        columns: dict[str, Any] = {
+            **ChunkCounts.ARROW_COLUMNS,
+            "sources": pa.large_list(pa.uint32()),
+            "source_counts": pa.large_list(pa.int64()),
+        }
+        table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
+        sources: Any = table["sources"].combine_chunks()
+        counts: Any = table["source_counts"].combine_chunks()
+        with naming(path):
+            if not sources.offsets.equals(counts.offsets):
+                raise FormatError("the sources of a chunk are not as many as their counts")
+            names = settings["names"]
+            if not all(isinstance(text, str) for text in (*names, settings["kind"])):
+                raise FormatError(f"sources {names!r} of kind {settings['kind']!r}")
+            return cls(
+                ChunkCounts.from_arrow(table, settings),
+                tuple(names),
+                sources.offsets.to_numpy(),
+                sources.values.to_numpy(),
+                counts.values.to_numpy(),
+                settings["kind"],
+                str(settings["note"]),
+            )

@@ -27,9 +27,9 @@ from prunedbpe.encoded.writer import (
     output_files,
 )
 from prunedbpe.errors import SettingsError
-from prunedbpe.tokenizer import Segmentation, SpecialSet, Tokenizer
+from prunedbpe.tokenizer import SpecialSet, Tokenizer
 from prunedbpe.tokenizer.imported import ImportedTokenizer
-from prunedbpe.types import Int64Array, Settings, UInt32Array
+from prunedbpe.types import Int64Array, Segmentation, Settings, UInt32Array
 
 _TWO_BYTES = 1 << 16
 
@@ -43,7 +43,7 @@ class EncodingOptions:
         column: Name of the column of ``jsonl``, ``parquet`` and ``arrow``.
         append_token: A special token to append to every document.
         allowed_special: Special tokens whose text stands for them, ``"all"`` or by name.
-        segmentation: As for :meth:`~prunedbpe.tokenizer.Tokenizer.encode`.
+        segmentation: ``"rank"`` or ``"shortest"``; by default the tokenizer's own.
         normalization: Unicode normal form to bring documents to first.
     """
 
@@ -51,7 +51,7 @@ class EncodingOptions:
     column: str = "ids"
     append_token: str | None = None
     allowed_special: SpecialSet = ()
-    segmentation: Segmentation = "rank"
+    segmentation: Segmentation | None = None
     normalization: Literal["NFC"] | None = None
 
     def __post_init__(self) -> None:
@@ -80,6 +80,7 @@ class EncodingOptions:
         return {
             **asdict(self),
             "allowed_special": allowed if allowed == "all" else sorted(set(allowed)),
+            "segmentation": self.segmentation or tokenizer.segmentation,
             "tokenizer": tokenizer_digest(tokenizer),
             "vocab_size": tokenizer.vocab_size,
             "dtype": "uint16" if tokenizer.vocab_size <= _TWO_BYTES else "uint32",
@@ -164,7 +165,7 @@ def encoded_batches(
 
 
 def tokenizer_digest(tokenizer: Tokenizer) -> str:
-    """Identity of a tokenizer: everything that decides which ids a text gets."""
+    """Identity of a tokenizer: all that decides which ids a text gets but the segmentation."""
     vocabulary = tokenizer.vocabulary
     rules: list[Any] = [vocabulary.special_ids, tokenizer.pretokenizer.describe()]
     if isinstance(tokenizer, ImportedTokenizer):

@@ -1,4 +1,7 @@
-"""Import byte-level BPE of Hugging Face: ``tokenizer.json``, or ``vocab.json`` with ``merges.txt``.
+"""Import Hugging Face files: ``tokenizer.json``, or ``vocab.json`` with ``merges.txt``.
+
+In: byte-level BPE, or a byte-level Unigram model in which every piece has the score -1.0, which
+cuts text into the fewest tokens.
 
 A feature that the encoder cannot reproduce exactly is refused by name. The imported tokenizer's
 ``encode(text, allowed_special="all")`` equals ``Tokenizer.encode(text, add_special_tokens=False)``
@@ -12,15 +15,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from prunedbpe._support.atomic_files import read_json
+import numpy as np
+
+from prunedbpe._support.atomic_files import naming, read_json
 from prunedbpe.errors import FormatError, NotExactError
-from prunedbpe.exchange.byte_alphabet import from_byte_alphabet
+from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabet
 from prunedbpe.exchange.equivalent_patterns import cut_by, cut_of_pattern
 from prunedbpe.exchange.recovered_merges import imported_tokenizer, merges_of_list
+from prunedbpe.exchange.unigram_model import pieces_of_unigram
 from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer
 from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION, ForeignCut
 from prunedbpe.tokenizer.imported import ImportedTokenizer
-from prunedbpe.types import Settings
+from prunedbpe.types import BYTE_COUNT, Settings
+from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 
 _LOOKS_SPECIAL = re.compile(r"<[^<>]+>|\[[A-Z_]+\]")
 
@@ -42,9 +49,11 @@ def import_huggingface(
     path = path / "tokenizer.json" if path.is_dir() else path
     settings = read_json(path)
     model = settings.get("model") if isinstance(settings, dict) else None
-    if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
-        raise FormatError(f"{path}: not a tokenizer.json with a BPE model")
+    if not isinstance(model, dict) or not isinstance(model.get("vocab"), (dict, list)):
+        raise FormatError(f"{path}: not a tokenizer.json with a BPE or Unigram model")
     try:
+        if model.get("type") == "Unigram":
+            return _import_unigram(settings, unicode_version, path)
         _check_model(model)
         cut = replace(
             _cut(settings.get("pre_tokenizer"), unicode_version),
@@ -115,9 +124,42 @@ def import_gpt2_files(
     )
 
 
+def _import_unigram(settings: Settings, unicode_version: str, path: Path) -> ImportedTokenizer:
+    """Import a model of equal scores. The file has no merges, so only the bytes have ranks."""
+    with naming(path):
+        ids = pieces_of_unigram(settings["model"])
+    normalizer = settings.get("normalizer")
+    if normalizer and normalizer.get("type") == "ByteLevel" and not settings.get("pre_tokenizer"):
+        cut = ForeignCut(Pretokenizer("none"), UNICODE_VERSION)
+    elif normalizer:
+        raise NotExactError(
+            f"normalizer {normalizer.get('type')} is not supported with a Unigram model"
+        )
+    else:
+        cut = _cut(settings.get("pre_tokenizer"), unicode_version)
+    specials = _added_tokens(settings.get("added_tokens") or [])
+    names = set(map(to_byte_alphabet, ids))
+    for place, (text, token_id) in enumerate(specials.items(), len(ids)):
+        if text in names or token_id != place:
+            raise NotExactError(
+                f"added token {text!r} (id {token_id}): added tokens must have the ids after the "
+                "pieces, in order, and must not be pieces themselves"
+            )
+    vocabulary = ForeignVocabulary(
+        np.zeros((0, 2), np.uint32),
+        np.ones(BYTE_COUNT, bool),
+        tuple(specials),
+        ids_of_ranks=tuple(ids[bytes([byte])] for byte in range(BYTE_COUNT)),
+        ids_of_specials=tuple(specials.values()),
+        unmergeable=tuple((string, token_id) for string, token_id in ids.items() if string[1:]),
+    )
+    origin = {"format": "Hugging Face tokenizer.json, Unigram", "file": path.name}
+    return ImportedTokenizer(vocabulary, cut, origin=origin, segmentation="shortest")
+
+
 def _check_model(model: Settings) -> None:
-    if model.get("type", "BPE") != "BPE":
-        raise NotExactError(f"the model is {model['type']}, not BPE")
+    if model.get("type", "BPE") != "BPE" or not isinstance(model["vocab"], dict):
+        raise NotExactError(f"the model is {model.get('type')}, neither BPE nor Unigram")
     if model.get("dropout"):
         raise NotExactError(
             f"dropout={model['dropout']}: the original encodes at random",

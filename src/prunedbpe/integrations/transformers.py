@@ -19,6 +19,7 @@ import numpy as np
 
 from prunedbpe.errors import MissingExtraError, SettingsError
 from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabet
+from prunedbpe.exchange.special_roles import usual_roles
 from prunedbpe.integrations.marked_chats import encode_marked_chats
 from prunedbpe.integrations.segments import Segment, cut_at_added_tokens
 from prunedbpe.integrations.text_encoding import EncodedText, TextEncoding
@@ -38,14 +39,6 @@ from prunedbpe.integrations.transformers import PrunedBPETokenizer
 
 __all__ = ["PrunedBPETokenizer"]
 '''
-
-USUAL_ROLES = {
-    "eos_token": ("<_EOS_>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>"),
-    "bos_token": ("<_SOS_>", "<|begin_of_text|>", "<s>", "<bos>"),
-    "sep_token": ("<_SEP_>", "[SEP]", "<sep>"),
-    "pad_token": ("<_PAD_>", "<|pad|>", "<pad>", "[PAD]"),
-}
-"""The usual names of special tokens, by role."""
 
 
 class PrunedBPETokenizer(PreTrainedTokenizer):
@@ -93,10 +86,8 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         kwargs.setdefault("clean_up_tokenization_spaces", False)
         kwargs.pop("auto_map", None)
         known = tokenizer.special_tokens
-        for role, names in USUAL_ROLES.items():
-            usual = next((name for name in names if name in known), None)
-            if usual is not None:
-                kwargs.setdefault(role, usual)
+        for role, usual in usual_roles(known).items():
+            kwargs.setdefault(role, usual)
         named = {str(kwargs.get(role)) for role in (*self.SPECIAL_TOKENS_ATTRIBUTES,)}
         extra = [str(token) for token in kwargs.get("extra_special_tokens") or ()]
         extra += [name for name in known if name not in named and name not in extra]

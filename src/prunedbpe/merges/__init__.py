@@ -1,6 +1,6 @@
 """Merges: chunk counts -> merges, the same merges replayed on other counts, and run directories."""
 
-from prunedbpe.merges.learner import Checkpointer, Learner, learn, replay
+from prunedbpe.merges.learner import Checkpointer, Learner, learn, replay, replay_by_source
 from prunedbpe.merges.merge_table import Applied, Candidates, MergeTable, check_same_merges
 
 __all__ = [
@@ -12,4 +12,5 @@ __all__ = [
     "check_same_merges",
     "learn",
     "replay",
+    "replay_by_source",
 ]

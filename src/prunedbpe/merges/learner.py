@@ -14,9 +14,10 @@ import numpy as np
 from prunedbpe import _core
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.threads import in_background, thread_count
-from prunedbpe.counts import ChunkCounts
+from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges.merge_table import Applied, MergeTable
+from prunedbpe.types import BYTE_COUNT
 
 _STEP_SECONDS = 0.1
 
@@ -246,11 +247,48 @@ def replay(merges: MergeTable, counts: ChunkCounts, *, threads: int | None = Non
     >>> replay(merges, ChunkCounts.from_mapping({b"aaa": 2, b"aa": 1})).replacements.tolist()
     [3, 2]
     """
+    _check_pretokenizer(merges, counts)
+    replacements = _core.replay(merges.pairs, *counts.columns[:3], thread_count(threads))
+    return Applied(counts.byte_counts, replacements)
+
+
+def replay_by_source(
+    merges: MergeTable, sources: SourceCounts, *, threads: int | None = None
+) -> list[Applied]:
+    """As :func:`replay`, for every source of a corpus, at the price of one.
+
+    Args:
+        merges: The merges, in order.
+        sources: The counted sources, cut by the pretokenizer of the merges.
+        threads: One per core by default.
+
+    >>> tables = [ChunkCounts.from_mapping(part) for part in ({b"aaa": 2}, {b"aa": 1, b"aaa": 1})]
+    >>> merges = MergeTable.from_pairs([(97, 97), (256, 97)])
+    >>> found = replay_by_source(merges, SourceCounts.from_tables(["x", "y"], tables))
+    >>> [applied.replacements.tolist() for applied in found]
+    [[2, 2], [2, 1]]
+    """
+    _check_pretokenizer(merges, sources.total)
+    ranks = np.arange(BYTE_COUNT + len(merges), dtype=np.uint32)
+    identity = np.arange(len(ranks) + 1, dtype=np.int64)
+    encoder = _core.Encoder(merges.pairs, ranks, identity, "none")
+    spans = np.stack([sources.total.offsets[:-1], sources.total.offsets[1:]], axis=1)
+    ids, offsets = encoder.encode_documents(sources.total.data, spans, thread_count(threads))
+    made = _core.tally_by_source(
+        *(ids, offsets, sources.offsets, sources.sources, sources.counts),
+        *(len(sources), len(ranks)),
+    ).reshape(len(ranks), len(sources))
+    # What is left of a token after all merges, and what each later merge took of it, was made.
+    for rank, pair in reversed(list(enumerate(merges.pairs.tolist(), BYTE_COUNT))):
+        for part in pair:
+            made[part] += made[rank]
+    return [Applied(column[:BYTE_COUNT], column[BYTE_COUNT:]) for column in made.T.copy()]
+
+
+def _check_pretokenizer(merges: MergeTable, counts: ChunkCounts) -> None:
     if merges.pretokenizer != counts.pretokenizer:
         raise SettingsError(
             f"the merges belong to chunks of {merges.pretokenizer.describe()}, "
             f"the counts are of chunks of {counts.pretokenizer.describe()}",
             hint="count the corpus with the pretokenizer of the merges",
         )
-    replacements = _core.replay(merges.pairs, *counts.columns[:3], thread_count(threads))
-    return Applied(counts.byte_counts, replacements)

@@ -4,7 +4,7 @@
 ``run.json``        which corpus, how it is read and cut; refuses a run of another one
 ``counts.parquet``  the chunk counts
 ``merges.parquet``  the merges learned so far, written at intervals and chosen sizes
-``sources/``        the chunk counts of each source, if automatic visibility asked for them
+``sources.parquet`` the chunk counts by source, if automatic visibility asked for them
 =================== ========================================================================
 
 Files appear whole or not at all, so a run killed at any moment resumes from its last checkpoint.
@@ -21,7 +21,6 @@ from prunedbpe._support.atomic_files import naming, read_json, write_json
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import ChunkCounts, SourceCounts
-from prunedbpe.counts.sources import SOURCES_FILE, SourceKind
 from prunedbpe.errors import FormatError, RunMismatchError
 from prunedbpe.merges.learner import Checkpointer, Learner
 from prunedbpe.merges.merge_table import MergeTable
@@ -51,14 +50,19 @@ class RunDirectory:
         return self.folder / "merges.parquet"
 
     @property
+    def choice_path(self) -> Path:
+        """The state of a choice of visible tokens for the shortest segmentation."""
+        return self.folder / "choice.json"
+
+    @property
     def settings_path(self) -> Path:
         """What the run is about."""
         return self.folder / "run.json"
 
     @property
     def sources_path(self) -> Path:
-        """The counts of each source, for automatic visibility."""
-        return self.folder / "sources"
+        """The counts by source, for automatic visibility."""
+        return self.folder / "sources.parquet"
 
     def claim(self, corpus: Corpus, pretokenizer: Pretokenizer, *, resume: bool = True) -> None:
         """Make the directory one of this run, or refuse it if it belongs to another.
@@ -102,9 +106,9 @@ class RunDirectory:
     def clear(self) -> None:
         """Remove what was computed; other files in the folder stay."""
         # The settings last: they name the corpus of anything computed that is still there.
-        for path in (self.merges_path, self.counts_path, self.settings_path):
+        computed = (self.merges_path, self.sources_path, self.counts_path)
+        for path in (*computed, self.settings_path):
             path.unlink(missing_ok=True)
-        self._clear_sources()
 
     def check_counted(self) -> None:
         """Refuse a directory that has no counts to continue from.
@@ -137,9 +141,7 @@ class RunDirectory:
         self._accept(counts)
         return counts
 
-    def sources(
-        self, corpus: Corpus, kind: SourceKind, count: Callable[[], SourceCounts]
-    ) -> SourceCounts:
+    def sources(self, corpus: Corpus, kind: str, count: Callable[[], SourceCounts]) -> SourceCounts:
         """Return the counts by source: loaded if they exist, else counted and saved.
 
         Args:
@@ -153,14 +155,12 @@ class RunDirectory:
         sources = count()
         self._accept(sources.total)
         if corpus.size is not None:
-            self._clear_sources()
             sources.save(self.sources_path)
         return sources
 
     def known_sources(self) -> SourceCounts | None:
         """The counts by source, if the run was counted that way."""
-        known = (self.sources_path / SOURCES_FILE).exists()
-        return SourceCounts.load(self.sources_path) if known else None
+        return SourceCounts.load(self.sources_path) if self.sources_path.exists() else None
 
     def merges(self, counts: ChunkCounts | None = None) -> MergeTable | None:
         """The merges of the last checkpoint, checked against the counts if those are given.
@@ -192,12 +192,6 @@ class RunDirectory:
                 f"{self.folder} holds another run: the text differs from the one counted there",
                 hint=_START_OVER,
             )
-
-    def _clear_sources(self) -> None:
-        if self.sources_path.is_dir():
-            # The list first: without it the tables do not count as sources of the run.
-            for path in [self.sources_path / SOURCES_FILE, *self.sources_path.glob("*.parquet")]:
-                path.unlink(missing_ok=True)
 
 
 def load_merges(path: str | Path) -> MergeTable:

@@ -101,24 +101,21 @@ def decode(token_ids: Iterable[int], vocabulary: PrunedVocabulary) -> str:
 def shortest(chunk: bytes, strings: Collection[bytes]) -> list[bytes]:
     """Cut a chunk into the fewest visible strings; single bytes are always among them (step 7).
 
-    D(i), the fewest tokens for ``chunk[i:]``, is filled from the end. The method defines only the
-    number D(0); of several cuts with that many tokens this one takes the longest token first.
+    The method defines only how many tokens there are. Of several cuts with the fewest, this one
+    has the longest last token, then the longest token before it, and so on. ``best[end]`` is the
+    cut of ``chunk[:end]``: one token more than the best cut of what precedes its last token.
 
     >>> shortest(b"abcde", [b"abc", b"ab", b"cde"])
     [b'ab', b'cde']
+    >>> shortest(b"aaaaa", [b"aa", b"aaa"])
+    [b'aa', b'aaa']
     """
-    longest = max((len(string) for string in strings), default=1)
     visible = {string for string in strings if string} | {bytes([byte]) for byte in set(chunk)}
-    fewest = [0] * (len(chunk) + 1)
-    best_end = [len(chunk)] * (len(chunk) + 1)
-    for start in reversed(range(len(chunk))):
-        ends = range(start + 1, min(len(chunk), start + longest) + 1)
-        matching = [end for end in ends if chunk[start:end] in visible]
-        best_end[start] = min(matching, key=lambda end: (fewest[end], -end))
-        fewest[start] = 1 + fewest[best_end[start]]
-    pieces = []
-    start = 0
-    while start < len(chunk):
-        pieces.append(chunk[start : best_end[start]])
-        start = best_end[start]
-    return pieces
+    longest = max(map(len, visible), default=0)
+    best: list[list[bytes]] = [[]]
+    for end in range(1, len(chunk) + 1):
+        starts = range(max(0, end - longest), end)
+        matching = [start for start in starts if chunk[start:end] in visible]
+        start = min(matching, key=lambda start: (len(best[start]), start))
+        best.append([*best[start], chunk[start:end]])
+    return best[-1]

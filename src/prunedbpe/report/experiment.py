@@ -15,7 +15,7 @@ from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.progress import Progress
 from prunedbpe.analysis.sweeping import GROWTH
 from prunedbpe.baselines import Selection, learn_picky, scaffold, standard, trim
-from prunedbpe.counts import ChunkCounts
+from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.errors import InsufficientCandidatesError
 from prunedbpe.merges import Applied, Learner, MergeTable, replay
 from prunedbpe.report.cache import StudyCache
@@ -24,7 +24,7 @@ from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.shortest import ShortestSegmenter
 from prunedbpe.training import prune
 from prunedbpe.visibility.exposure import total_tokens
-from prunedbpe.visibility.policy import CANDIDATE_RATIO
+from prunedbpe.visibility.policy import VisibilityPolicy
 from prunedbpe.visibility.threshold import required_tokens
 
 AUTO = "auto"
@@ -43,7 +43,7 @@ class Experiment:
         counts: Its chunk counts.
         parts: The two corpora to measure on, by name.
         whole: Name of both together.
-        sources: Chunk counts of the corpus's sources, for automatic visibility.
+        sources: The corpus counted by source, for automatic visibility.
         cache: Results of earlier runs.
         special_tokens: Reserved tokens.
         threads: One per core by default.
@@ -57,7 +57,7 @@ class Experiment:
         parts: Mapping[str, ChunkCounts],
         whole: str,
         *,
-        sources: Sequence[ChunkCounts],
+        sources: SourceCounts,
         cache: StudyCache,
         special_tokens: tuple[str, ...],
         threads: int | None,
@@ -67,7 +67,7 @@ class Experiment:
         self.counts = counts
         self._parts = parts
         self._whole = whole
-        self._source_tables = sources
+        self._sources = sources
         self._cache = cache
         self._special_tokens = special_tokens
         self._threads = threads
@@ -89,7 +89,7 @@ class Experiment:
         most = max(self._required(size) for size in sizes)
         wanted = most + GROWTH
         if AUTO in policies:
-            wanted = max(wanted, int(most * CANDIDATE_RATIO))
+            wanted = max(wanted, int(most * VisibilityPolicy(AUTO).ratio))
         self.learn(wanted)
 
     def fills(self, size: int, threshold: str) -> bool:
@@ -100,14 +100,14 @@ class Experiment:
             return False
         return True
 
-    def _tokenizer(self, size: int, policy: str, sources: Sequence[Applied] = ()) -> Tokenizer:
+    def _tokenizer(self, size: int, policy: str) -> Tokenizer:
         try:
             return prune(
                 self._learner,
                 size,
                 threshold=0 if policy == STANDARD else policy,
                 special_tokens=self._special_tokens,
-                sources=sources,
+                sources=self._sources,
             )
         except InsufficientCandidatesError as error:
             raise InsufficientCandidatesError(
@@ -120,17 +120,12 @@ class Experiment:
 
     def choose(self, sizes: Sequence[int], policies: Sequence[str]) -> None:
         """Build the tokenizer of every size and policy."""
-        sources: list[Applied] = []
-        if AUTO in policies:
-            sources = [
-                replay(self.merges, table, threads=self._threads) for table in self._source_tables
-            ]
         with self._progress.task(
             f"{self.name}: pruning", total=len(sizes) * len(policies), unit="vocabularies"
         ) as task:
             for size in sizes:
                 for policy in policies:
-                    self.tokenizers[size, policy] = self._tokenizer(size, policy, sources)
+                    self.tokenizers[size, policy] = self._tokenizer(size, policy)
                     task.advance(1)
         self.learn(0)  # picks up the merges that reallocation added
 

@@ -183,8 +183,11 @@ def _experiments(
     parts = {name: sources.total for name, sources in counted.items()}
     whole = "+".join(parts)
     tables = {**parts, whole: reduce_counts(list(parts.values()))}
-    sources = {name: list(source.tables) for name, source in counted.items()}
-    sources[whole] = [table for part in parts for table in sources[part]]
+    joined = SourceCounts.from_tables(
+        [name for source in counted.values() for name in source.names],
+        [source.table(i) for source in counted.values() for i in range(len(source))],
+    )
+    sources = {**counted, whole: joined}
     return [
         Experiment(
             name,

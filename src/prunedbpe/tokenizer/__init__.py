@@ -1,8 +1,7 @@
 """The tokenizer: text -> token ids and back."""
 
-from prunedbpe.tokenizer.encode_options import Segmentation
 from prunedbpe.tokenizer.special_tokens import SpecialSet
 from prunedbpe.tokenizer.tiktoken_names import TiktokenEncoding
 from prunedbpe.tokenizer.tokenizer import TokenIds, Tokenizer
 
-__all__ = ["Segmentation", "SpecialSet", "TiktokenEncoding", "TokenIds", "Tokenizer"]
+__all__ = ["SpecialSet", "TiktokenEncoding", "TokenIds", "Tokenizer"]

@@ -11,8 +11,8 @@ from typing import Literal, TypedDict, TypeVar, get_args
 
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.tokenizer.special_tokens import SpecialSet
+from prunedbpe.types import Segmentation, check_segmentation
 
-Segmentation = Literal["rank", "shortest"]
 Surrogates = Literal["strict", "replace"]
 Encoded = TypeVar("Encoded")
 
@@ -28,12 +28,12 @@ class EncodeOptions(TypedDict, total=False):
     surrogates: Surrogates
     dropout: float
     seed: int
-    segmentation: Segmentation
+    segmentation: Segmentation | None
 
 
 @dataclass(frozen=True)
 class EncodePlan:
-    """The same options with their defaults, validated."""
+    """The same options with their defaults, validated; the segmentation is never ``None``."""
 
     allowed_special: SpecialSet = ()
     disallowed_special: SpecialSet = ()
@@ -47,20 +47,17 @@ class EncodePlan:
             raise SettingsError(f"surrogates={self.surrogates!r}", hint="use 'strict' or 'replace'")
         if not 0.0 <= self.dropout <= 1.0:
             raise SettingsError(f"dropout is {self.dropout}", hint="use a probability, 0 to 1")
-        if self.segmentation not in get_args(Segmentation):
-            raise SettingsError(
-                f"segmentation={self.segmentation!r}", hint="use 'rank' or 'shortest'"
-            )
+        check_segmentation(self.segmentation)
         if self.segmentation == "shortest" and self.dropout:
-            raise SettingsError("the shortest segmentation has no merges to drop")
+            raise SettingsError(
+                "dropout leaves out merges, and the shortest segmentation applies none",
+                hint="encode without dropout, or with segmentation='rank'",
+            )
 
     @property
     def is_ordinary(self) -> bool:
         """Whether no text needs a look at special tokens or a random choice."""
         return not (self.allowed_special or self.disallowed_special or self.dropout)
-
-
-DEFAULT_PLAN = EncodePlan()
 
 
 def with_repair(

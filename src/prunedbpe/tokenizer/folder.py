@@ -1,7 +1,8 @@
 """A tokenizer as a folder: the paper's two vocabulary files, and settings in ``prunedbpe.json``.
 
-The JSON holds how text is cut and by which Unicode version, the special tokens, and where the
-vocabulary comes from. It is versioned; a later version of the library reads older files.
+The JSON holds how text is cut and by which Unicode version, the segmentation, the special tokens,
+and where the vocabulary comes from. It is versioned; a later version of the library reads older
+files. Version 2 adds the segmentation. A tokenizer that encodes by rank is written as version 1.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from pathlib import Path
 from prunedbpe._support.atomic_files import json_bytes, naming, read_json, write_together
 from prunedbpe.errors import FormatError
 from prunedbpe.pretokenizers import Pretokenizer
-from prunedbpe.types import Settings
+from prunedbpe.types import Segmentation, Settings, check_segmentation
 from prunedbpe.vocabulary import Vocabulary
 from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
 
 SETTINGS_FILE = "prunedbpe.json"
 FORMAT = "prunedbpe tokenizer"
 IMPORTED_FORMAT = "prunedbpe imported tokenizer"
-FORMAT_VERSION = 1
+RANK_VERSION = 1
+FORMAT_VERSION = 2
 
 
 def read_settings(folder: Path) -> Settings:
@@ -33,7 +35,7 @@ def read_settings(folder: Path) -> Settings:
     settings = read_json(path)
     if not isinstance(settings, dict) or settings.get("format") not in (FORMAT, IMPORTED_FORMAT):
         raise FormatError(f"{path}: not the settings of a tokenizer")
-    if settings.get("version") != FORMAT_VERSION:
+    if settings.get("version") not in (RANK_VERSION, FORMAT_VERSION):
         raise FormatError(
             f"{path}: version {settings.get('version')!r} is unknown",
             hint="install the version of prunedbpe that wrote it",
@@ -41,14 +43,41 @@ def read_settings(folder: Path) -> Settings:
     return settings
 
 
+def version_for(segmentation: Segmentation) -> int:
+    """The version to write: readers of version 1 would encode by rank, so they must refuse."""
+    return RANK_VERSION if segmentation == "rank" else FORMAT_VERSION
+
+
+def read_segmentation(folder: Path, settings: Settings) -> Segmentation:
+    """Return the segmentation in the settings; it is ``rank`` if they do not name one.
+
+    Raises:
+        FormatError: It is unknown, or version 1 of the settings names another than ``rank``.
+    """
+    path = folder / SETTINGS_FILE
+    with naming(path):
+        segmentation = check_segmentation(settings.get("segmentation", "rank"))
+    if settings["version"] < version_for(segmentation):
+        raise FormatError(
+            f"{path}: version {settings['version']} has no segmentation {segmentation!r}",
+            hint=f"set 'version' to {version_for(segmentation)}",
+        )
+    return segmentation
+
+
 def write_tokenizer(
-    folder: Path, vocabulary: Vocabulary, pretokenizer: Pretokenizer, training: Settings
+    folder: Path,
+    vocabulary: Vocabulary,
+    pretokenizer: Pretokenizer,
+    training: Settings,
+    segmentation: Segmentation,
 ) -> None:
     """Write a tokenizer; the settings come last, so a folder with them is complete."""
     settings = {
         "format": FORMAT,
-        "version": FORMAT_VERSION,
+        "version": version_for(segmentation),
         "pretokenizer": pretokenizer.describe(),
+        "segmentation": segmentation,
         "vocab_size": vocabulary.vocab_size,
         "internal_tokens": vocabulary.internal_count,
         "special_tokens": list(vocabulary.special_tokens),
@@ -57,7 +86,9 @@ def write_tokenizer(
     write_together(folder, {**paper_files(vocabulary), SETTINGS_FILE: json_bytes(settings)})
 
 
-def read_tokenizer(folder: Path, settings: Settings) -> tuple[Vocabulary, Pretokenizer, Settings]:
+def read_tokenizer(
+    folder: Path, settings: Settings
+) -> tuple[Vocabulary, Pretokenizer, Settings, Segmentation]:
     """Read a tokenizer and check that its files agree.
 
     Args:
@@ -73,6 +104,7 @@ def read_tokenizer(folder: Path, settings: Settings) -> tuple[Vocabulary, Pretok
         raise FormatError(f"{path}: 'pretokenizer' is missing")
     with naming(path):
         pretokenizer = Pretokenizer.from_settings(pretokenizer_settings)
+    segmentation = read_segmentation(folder, settings)
     vocabulary = read_paper_files(folder)
     for name, value in (
         ("vocab_size", vocabulary.vocab_size),
@@ -86,4 +118,5 @@ def read_tokenizer(folder: Path, settings: Settings) -> tuple[Vocabulary, Pretok
                 hint="the files do not belong together",
             )
     training = settings.get("training", {})
-    return vocabulary, pretokenizer, training if isinstance(training, dict) else {}
+    training = training if isinstance(training, dict) else {}
+    return vocabulary, pretokenizer, training, segmentation

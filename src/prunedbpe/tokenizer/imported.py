@@ -2,8 +2,9 @@
 
 An imported tokenizer is Standard BPE whose ids, special tokens and way of cutting are those of its
 original. It is a :class:`~prunedbpe.tokenizer.Tokenizer` in every respect: audit it, retarget it,
-use it in transformers. ``encode`` returns the original library's ids. Some libraries always find
-added tokens in text; ``allowed_special="all"`` does the same.
+use it in transformers. ``encode`` returns the original library's ids, unless its segmentation is
+``shortest``. Some libraries always find added tokens in text; ``allowed_special="all"`` does the
+same.
 """
 
 from __future__ import annotations
@@ -17,23 +18,24 @@ from typing import Any
 import numpy as np
 
 from prunedbpe._support.atomic_files import json_bytes, write_together
-from prunedbpe.errors import FormatError, PrunedBPEError, SettingsError
+from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
-from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodeOptions, EncodePlan
+from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodePlan
 from prunedbpe.tokenizer.folder import (
-    FORMAT_VERSION,
     IMPORTED_FORMAT,
     SETTINGS_FILE,
+    read_segmentation,
     read_settings,
+    version_for,
 )
 from prunedbpe.tokenizer.tokenizer import TokenIds, Tokenizer
-from prunedbpe.types import ByteArray, Int64Array, Settings, UInt32Array
+from prunedbpe.types import ByteArray, Int64Array, Segmentation, Settings, UInt32Array
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
 
 
 class ImportedTokenizer(Tokenizer):
-    """Encodes as the library it was imported from.
+    """Encodes as the library it was imported from, or with its tokens into the fewest.
 
     Args:
         vocabulary: Merges, and the original's ids.
@@ -41,6 +43,8 @@ class ImportedTokenizer(Tokenizer):
         whole_chunks: The original looks up a chunk before merging it, so a chunk that equals a
             token is that token even if no merge makes it.
         origin: Where it comes from, saved with it.
+        segmentation: ``"rank"`` as the original, or ``"shortest"``; saved with it. The latter also
+            uses the tokens that no merge makes.
     """
 
     def __init__(
@@ -50,8 +54,10 @@ class ImportedTokenizer(Tokenizer):
         *,
         whole_chunks: bool = False,
         origin: Settings | None = None,
+        segmentation: Segmentation = "rank",
     ) -> None:
-        super().__init__(vocabulary, cut.pretokenizer, {"imported": dict(origin or {})})
+        training = {"imported": dict(origin or {})}
+        super().__init__(vocabulary, cut.pretokenizer, training, segmentation)
         self.cut = cut
         self.foreign = vocabulary
         self.whole_chunks = whole_chunks
@@ -59,18 +65,10 @@ class ImportedTokenizer(Tokenizer):
         self._is_native = False  # each text is checked first, see _cuts_natively
 
     def __reduce__(self) -> tuple[Any, Any]:
-        state = (self.foreign, self.cut, self.whole_chunks, self.training["imported"])
-        return _rebuild, state
+        origin = self.training["imported"]
+        return _rebuild, (self.foreign, self.cut, self.whole_chunks, origin, self.segmentation)
 
     # Encoding
-
-    def _plan(self, options: EncodeOptions) -> EncodePlan:
-        if options.get("segmentation", "rank") != "rank":
-            raise SettingsError(
-                "an imported tokenizer encodes as the original does, by rank",
-                hint="leave out segmentation",
-            )
-        return super()._plan(options)
 
     def _cuts_natively(self, texts: Sequence[str]) -> bool:
         """Whether the scanner cuts these texts as the original library does."""
@@ -86,6 +84,8 @@ class ImportedTokenizer(Tokenizer):
         text = self._normalize(text)
         data = np.frombuffer(text.encode(), np.uint8)
         ends = self.cut.chunk_ends(text)
+        if plan.segmentation == "shortest":
+            return self._shortest.native.encode_chunks(data, ends)
         whole = list(self._whole_chunks_in(data, ends)) if plan.dropout == 0.0 else []
         if not whole:
             return self._encoder.encode_chunks(data, ends, plan.dropout, seed & SEED_MASK)
@@ -147,7 +147,8 @@ class ImportedTokenizer(Tokenizer):
         foreign = self.foreign
         settings = {
             "format": IMPORTED_FORMAT,
-            "version": FORMAT_VERSION,
+            "version": version_for(self.segmentation),
+            "segmentation": self.segmentation,
             "cut": self.cut.describe(),
             "whole_chunks": self.whole_chunks,
             "origin": self.training["imported"],
@@ -172,6 +173,7 @@ class ImportedTokenizer(Tokenizer):
         settings = read_settings(Path(folder))
         if settings["format"] != IMPORTED_FORMAT:
             raise FormatError(f"{path}: not the settings of an imported tokenizer")
+        segmentation = read_segmentation(Path(folder), settings)
         own = read_paper_files(Path(folder))
         try:
             vocabulary = ForeignVocabulary(
@@ -193,11 +195,19 @@ class ImportedTokenizer(Tokenizer):
             vocabulary.ids_of_specials
         ) != len(own.special_tokens):
             raise FormatError(f"{path}: ids and the vocabulary files do not belong together")
-        return cls(vocabulary, cut, whole_chunks=whole_chunks, origin=origin)
+        return cls(
+            vocabulary, cut, whole_chunks=whole_chunks, origin=origin, segmentation=segmentation
+        )
 
 
 def _rebuild(
-    vocabulary: ForeignVocabulary, cut: ForeignCut, whole_chunks: bool, origin: Settings
+    vocabulary: ForeignVocabulary,
+    cut: ForeignCut,
+    whole_chunks: bool,
+    origin: Settings,
+    segmentation: Segmentation,
 ) -> ImportedTokenizer:
     """For pickle, which calls with positional arguments only."""
-    return ImportedTokenizer(vocabulary, cut, whole_chunks=whole_chunks, origin=origin)
+    return ImportedTokenizer(
+        vocabulary, cut, whole_chunks=whole_chunks, origin=origin, segmentation=segmentation
+    )

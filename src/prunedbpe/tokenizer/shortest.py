@@ -1,9 +1,10 @@
 """Vocabulary-only segmentation: the fewest visible tokens for every chunk, exact.
 
 In: a vocabulary, and text or chunk counts. Out: token ids, or lengths. Merge ranks play no part;
-any visible string may stand anywhere in a chunk. Ties go to the longest first token, then the
-longest second one, and so on. A new chunk costs O(its length times the longest token); a chunk seen
-before is looked up, as in encoding by rank. Plain Python: :func:`prunedbpe.reference.shortest`.
+any visible string may stand anywhere in a chunk. Among segmentations with the fewest tokens, the
+last token is as long as possible, then the one before it, and so on. A new chunk costs O(its length
+times the longest token); a chunk seen before is looked up, as in encoding by rank. Plain Python:
+:func:`prunedbpe.reference.shortest`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ class ShortestSegmenter:
     """Cuts chunks into the fewest visible tokens; immutable, shared between threads.
 
     Args:
-        strings: The visible strings, by token id; all 256 bytes are among them.
+        strings: The visible strings; all 256 bytes are among them.
         pretokenizer: What cuts text into chunks.
+        ids: Token id of each string; its place by default.
 
     Attributes:
         native: The native segmenter.
@@ -39,14 +41,18 @@ class ShortestSegmenter:
     """
 
     def __init__(
-        self, strings: Sequence[bytes], pretokenizer: str | Pretokenizer = "paper"
+        self,
+        strings: Sequence[bytes],
+        pretokenizer: str | Pretokenizer = "paper",
+        *,
+        ids: UInt32Array | None = None,
     ) -> None:
         self.pretokenizer = find_pretokenizer(pretokenizer)
         self._is_native = self.pretokenizer.is_native and not self.pretokenizer.normalization
         self.native = _core.ShortestEncoder(
             np.frombuffer(b"".join(strings), np.uint8),
             _offsets(strings),
-            np.arange(len(strings), dtype=np.uint32),
+            np.arange(len(strings), dtype=np.uint32) if ids is None else ids,
             self.pretokenizer.name if self.pretokenizer.is_native else "",
         )
 
@@ -55,12 +61,13 @@ class ShortestSegmenter:
         cls, vocabulary: Vocabulary, pretokenizer: str | Pretokenizer = "paper"
     ) -> ShortestSegmenter:
         """The segmenter of a vocabulary: its visible strings, without special tokens."""
-        return cls(vocabulary.bytes_by_id[: vocabulary.visible_count], pretokenizer)
+        strings, ids = vocabulary.visible_strings
+        return cls(strings, pretokenizer, ids=ids)
 
     def encode(self, text: str) -> UInt32Array:
         """Token ids of a text; no part of it stands for a special token."""
         if self._is_native:
-            return self.native.encode(text)
+            return self.native.encode_to_array(text)
         data = np.frombuffer(self.pretokenizer.normalize(text).encode(), np.uint8)
         return self.native.encode_chunks(data, self.pretokenizer.chunk_ends(data))
 
@@ -80,6 +87,17 @@ class ShortestSegmenter:
     def total_length(self, counts: ChunkCounts, *, threads: int | None = None) -> int:
         """The fewest tokens of a whole corpus."""
         return self.native.total_length(*counts.columns[:3], thread_count(threads))
+
+    def token_counts(self, counts: ChunkCounts, *, threads: int | None = None) -> Int64Array:
+        """How often each token stands in a corpus, by token id up to the highest.
+
+        >>> from prunedbpe import ChunkCounts
+        >>> segmenter = ShortestSegmenter([bytes([b]) for b in range(256)] + [b"aa", b"aaa"])
+        >>> counts = ChunkCounts.from_mapping({b"aaaaa": 2, b"aaaa": 1})  # aa aaa, a aaa
+        >>> segmenter.token_counts(counts)[[97, 256, 257]].tolist()
+        [1, 2, 3]
+        """
+        return self.native.token_counts(*counts.columns[:3], thread_count(threads))
 
 
 def shortest_lengths(

@@ -1,7 +1,8 @@
 """The tokenizer: text -> token ids and back. Immutable, thread-safe, native underneath.
 
-Encoding cuts text into chunks, merges each by rank with all retained merges, and expands internal
-tokens into visible ones. Text that looks like a special token is ordinary text unless allowed.
+Encoding cuts text into chunks and each chunk into visible tokens. The segmentation decides how:
+``rank`` merges by rank with all retained merges and expands internal tokens, ``shortest`` takes the
+fewest visible tokens. Text that looks like a special token is ordinary text unless allowed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from prunedbpe._support.threads import thread_count
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 from prunedbpe.tokenizer.encode_options import (
-    DEFAULT_PLAN,
     SEED_MASK,
     EncodeOptions,
     EncodePlan,
@@ -40,9 +40,11 @@ from prunedbpe.types import (
     ByteArray,
     Int64Array,
     Rank,
+    Segmentation,
     Settings,
     TokenId,
     UInt32Array,
+    check_segmentation,
 )
 from prunedbpe.vocabulary import Vocabulary
 
@@ -59,6 +61,10 @@ class Tokenizer(TiktokenMethods):
         vocabulary: Merges, visibility and special tokens.
         pretokenizer: What cuts text before merging: the one of the training.
         training: How the vocabulary came about, saved with it.
+        segmentation: How a chunk is cut into visible tokens, saved with it: ``"rank"`` merges by
+            rank, then expands internal tokens; ``"shortest"`` takes the fewest visible tokens.
+            Among segmentations of equal length, the last token is as long as possible, then the
+            one before it, and so on.
 
     >>> import prunedbpe
     >>> tok = prunedbpe.train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
@@ -73,27 +79,34 @@ class Tokenizer(TiktokenMethods):
         vocabulary: Vocabulary,
         pretokenizer: str | Pretokenizer = "paper",
         training: Settings | None = None,
+        segmentation: Segmentation = "rank",
     ) -> None:
         self.vocabulary = vocabulary
         self.pretokenizer = find_pretokenizer(pretokenizer)
         self.training: Settings = dict(training or {})
+        self.segmentation = check_segmentation(segmentation)
+        self._default_plan = EncodePlan(segmentation=self.segmentation)
         # Whether the native encoder may cut any text by itself.
         self._is_native = self.pretokenizer.is_native and not self.pretokenizer.normalization
 
     def __repr__(self) -> str:
+        shortest = ", segmentation='shortest'" if self.segmentation == "shortest" else ""
         return (
-            f"Tokenizer(vocab_size={self.vocab_size}, "
-            f"internal={self.vocabulary.internal_count}, pretokenizer={self.pretokenizer.name!r})"
+            f"Tokenizer(vocab_size={self.vocab_size}, internal={self.vocabulary.internal_count}, "
+            f"pretokenizer={self.pretokenizer.name!r}{shortest})"
         )
 
     def __reduce__(self) -> tuple[Any, Any]:
-        return type(self), (self.vocabulary, self.pretokenizer, self.training)
+        state = (self.vocabulary, self.pretokenizer, self.training, self.segmentation)
+        return type(self), state
 
     # Files
 
     def save(self, folder: str | Path) -> None:
         """Write ``vocab.txt``, ``inter_vocab.txt`` and ``prunedbpe.json`` into a folder."""
-        write_tokenizer(Path(folder), self.vocabulary, self.pretokenizer, self.training)
+        write_tokenizer(
+            Path(folder), self.vocabulary, self.pretokenizer, self.training, self.segmentation
+        )
 
     @classmethod
     def load(cls, folder: str | Path) -> Tokenizer:
@@ -108,7 +121,8 @@ class Tokenizer(TiktokenMethods):
 
             return ImportedTokenizer.load(folder)
         tokenizer = cls(*read_tokenizer(Path(folder), settings))
-        _ = tokenizer._encoder  # build it now, so that the first call is as fast as the others
+        # Build it now, so that the first call is as fast as the others.
+        _ = tokenizer._encoder if tokenizer.segmentation == "rank" else tokenizer._shortest
         return tokenizer
 
     # Encoding
@@ -128,12 +142,14 @@ class Tokenizer(TiktokenMethods):
                   ``"replace"`` makes it U+FFFD.
                 - ``dropout``: BPE-dropout, the probability of leaving out each possible merge.
                 - ``seed``: which of the segmentations dropout gives.
-                - ``segmentation``: ``"rank"`` merges by rank; ``"shortest"`` cuts every chunk into
-                  the fewest visible tokens, ties go to the longest first token, then the second.
+                - ``segmentation``: ``"rank"`` or ``"shortest"`` instead of the tokenizer's own.
+                  A model expects the tokenizer's own.
         """
         if not options and self._is_native:
             try:
-                return self._encoder.encode(text)
+                if self.segmentation == "rank":
+                    return self._encoder.encode(text)
+                return self._shortest.native.encode(text)
             except UnicodeEncodeError:
                 pass  # the general way names the surrogate
         ids: list[int] = self.encode_to_numpy(text, **options).tolist()
@@ -250,7 +266,13 @@ class Tokenizer(TiktokenMethods):
         return ids.tolist(), list(zip(begins.tolist(), ends.tolist(), strict=True))
 
     def _plan(self, options: EncodeOptions) -> EncodePlan:
-        return EncodePlan(**options) if options else DEFAULT_PLAN
+        """Complete the options of a call by the tokenizer's own segmentation, and check them."""
+        if not options:
+            return self._default_plan
+        given: dict[str, Any] = dict(options)
+        if given.get("segmentation") is None:
+            given["segmentation"] = self.segmentation
+        return EncodePlan(**given)
 
     def _refuse_special(self, texts: list[str], plan: EncodePlan) -> None:
         if plan.disallowed_special:
@@ -374,7 +396,13 @@ class Tokenizer(TiktokenMethods):
     def expansion(self, token_id: int) -> list[int]:
         """Visible token ids that stand for a token: itself, unless it is internal."""
         rank = self.rank(token_id)
-        return [token_id] if rank is None else self.vocabulary.expansion(rank)
+        if rank is None or self.vocabulary.visible[rank]:
+            return [token_id]
+        if self.segmentation == "rank":
+            return self.vocabulary.expansion(rank)
+        data = np.frombuffer(self.vocabulary.strings[rank], np.uint8)
+        ids: list[int] = self._shortest.native.encode_chunks(data, np.array([len(data)])).tolist()
+        return ids
 
     def _check_id(self, token_id: int) -> int:
         count = len(self.vocabulary.ranks_by_id)

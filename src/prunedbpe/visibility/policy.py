@@ -6,19 +6,21 @@ the corpora it names are counted: :meth:`VisibilityPolicy.counted` replaces them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
 from prunedbpe.corpus import Corpus, CorpusInput
 from prunedbpe.counts import ChunkCounts, SourceCounts
-from prunedbpe.counts.sources import SourceKind
+from prunedbpe.counts.source_weights import match_weights
+from prunedbpe.counts.sources import WHOLE_CORPUS, SourceKind
 from prunedbpe.errors import SettingsError
-from prunedbpe.merges import Applied
+from prunedbpe.types import FloatArray, Segmentation, Settings, check_segmentation
+from prunedbpe.visibility.source_values import CAUTIOUS, TRUSTING, ValueRule
 from prunedbpe.visibility.threshold import Threshold, check_cap
 
-CANDIDATE_RATIO = 1.6
-"""Merges that ``auto`` retains by default, per visible learned token."""
+CANDIDATE_RATIOS = {"rank": 1.6, "shortest": 2.0}
+"""Merges that ``auto`` chooses from by default, per visible learned token, by segmentation."""
 
 ThresholdLike = Literal["auto"] | str | int | float | Threshold
 
@@ -28,9 +30,12 @@ class PolicyChoices(TypedDict, total=False):
 
     threshold: ThresholdLike
     max_train_vocab: int | None
-    candidate_ratio: float
-    sources: SourceKind | SourceCounts | Sequence[Applied]
-    validation: CorpusInput | Corpus | ChunkCounts | Applied | None
+    segmentation: Segmentation
+    candidate_ratio: float | None
+    sources: SourceKind | SourceCounts
+    source_weights: Mapping[str, float] | None
+    trust_corpus: bool
+    validation: CorpusInput | Corpus | ChunkCounts | None
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,16 @@ class VisibilityPolicy:
     Attributes:
         threshold: ``"40%"`` of the boundary frequency, a count, 0 for Standard BPE, or ``"auto"``.
         max_train_vocab: Upper bound of bytes and learned tokens.
-        candidate_ratio: With ``"auto"``: merges to retain per visible learned token.
-        sources: With ``"auto"``: what counts as one source of the corpus; or the sources, counted
-            or replayed.
-        validation: With ``"auto"``: text whose encoded length decides; a corpus, its counts, or
-            what the merges do to it.
+        segmentation: How the tokenizer will cut text: ``"rank"`` or ``"shortest"``. With ``"auto"``
+            the tokens are chosen for it.
+        candidate_ratio: With ``"auto"``: merges to choose from, per visible learned token; 1.6 for
+            encoding by rank and 2 for the shortest segmentation by default.
+        sources: With ``"auto"``: what counts as one source of the corpus; or the counted sources.
+        source_weights: With ``"auto"``: what the sources weigh, by name or pattern; 1 by default.
+            0 means that a source may get longer.
+        trust_corpus: With ``"auto"``: whether text to come is just like the corpus. The corpus gets
+            shorter, other text may get longer.
+        validation: With ``"auto"``: text whose encoded length decides; a corpus or its counts.
 
     >>> VisibilityPolicy("40%").threshold
     Threshold(text='40%', ratio=Fraction(2, 5), count=None)
@@ -56,22 +66,38 @@ class VisibilityPolicy:
 
     threshold: ThresholdLike = "40%"
     max_train_vocab: int | None = None
-    candidate_ratio: float = CANDIDATE_RATIO
-    sources: SourceKind | SourceCounts | Sequence[Applied] = "files"
-    validation: CorpusInput | Corpus | ChunkCounts | Applied | None = None
+    segmentation: Segmentation = "rank"
+    candidate_ratio: float | None = None
+    sources: SourceKind | SourceCounts = "files"
+    source_weights: Mapping[str, float] | None = None
+    trust_corpus: bool = False
+    validation: CorpusInput | Corpus | ChunkCounts | None = None
 
     def __post_init__(self) -> None:
+        check_segmentation(self.segmentation)
         if self.threshold != "auto":
             object.__setattr__(self, "threshold", Threshold.parse(self.threshold))
-            if self.validation is not None:
-                raise SettingsError(
-                    f"validation text is given, but the threshold is {self.name}",
-                    hint="use the threshold auto, or leave out the validation text",
-                )
-        if self.candidate_ratio < 1:
+            self._refuse_options_of_auto()
+        if self.candidate_ratio is not None and self.candidate_ratio < 1:
             raise SettingsError(
                 f"candidate_ratio is {self.candidate_ratio:g}", hint="use 1 or more"
             )
+        if self.trust_corpus and self.validation is not None:
+            raise SettingsError(
+                "validation text decides whether to trust the corpus", hint="give one of the two"
+            )
+
+    def _refuse_options_of_auto(self) -> None:
+        for given, name in (
+            (self.validation is not None, "validation text"),
+            (self.source_weights is not None, "weights of sources"),
+            (self.trust_corpus, "trust in the corpus"),
+        ):
+            if given:
+                raise SettingsError(
+                    f"{name} needs the threshold auto, but the threshold is {self.name}",
+                    hint="use the threshold auto, or leave it out",
+                )
 
     @classmethod
     def of(cls, policy: VisibilityPolicy | None, choices: PolicyChoices) -> VisibilityPolicy:
@@ -84,6 +110,21 @@ class VisibilityPolicy:
         return not isinstance(self.threshold, Threshold)
 
     @property
+    def name(self) -> str:
+        """The threshold as a user writes it."""
+        return self.threshold.text if isinstance(self.threshold, Threshold) else "auto"
+
+    @property
+    def ratio(self) -> float:
+        """Merges to choose from, per visible learned token."""
+        return self.candidate_ratio or CANDIDATE_RATIOS[self.segmentation]
+
+    @property
+    def rule(self) -> ValueRule:
+        """What a saving is worth."""
+        return TRUSTING if self.trust_corpus else CAUTIOUS
+
+    @property
     def source_kind(self) -> SourceKind:
         """What counts as one source of a corpus that is still to be counted."""
         if not isinstance(self.sources, str):
@@ -94,9 +135,24 @@ class VisibilityPolicy:
         return self.sources
 
     @property
-    def name(self) -> str:
-        """The threshold as a user writes it."""
-        return self.threshold.text if isinstance(self.threshold, Threshold) else "auto"
+    def source_names(self) -> tuple[str, ...]:
+        """The counted sources; the whole corpus, if nothing was counted by source."""
+        return self.sources.names if isinstance(self.sources, SourceCounts) else (WHOLE_CORPUS,)
+
+    @property
+    def weights(self) -> FloatArray:
+        """What each of the counted sources weighs."""
+        return match_weights(self.source_names, self.source_weights or {})
+
+    def describe_sources(self) -> Settings:
+        """What counted as a source, as JSON."""
+        if not isinstance(self.sources, SourceCounts):
+            return {"sources": 0, "source_kind": "corpus", "source_note": ""}
+        return {
+            "sources": len(self.sources),
+            "source_kind": self.sources.kind,
+            "source_note": self.sources.note,
+        }
 
     def check(self, required: int) -> None:
         """Validate the policy for a number of visible learned tokens, before any text is read.

@@ -37,6 +37,13 @@ class ForeignVocabulary(Vocabulary):
         """Original id of every rank."""
         return np.array(self.ids_of_ranks, np.uint32)
 
+    @property
+    def visible_strings(self) -> tuple[list[bytes], UInt32Array]:
+        """The strings that text may be cut into and their ids, with those that no merge makes."""
+        strings = [*self.strings, *(string for string, _ in self.unmergeable)]
+        ids = [*self.ids_of_ranks, *(token_id for _, token_id in self.unmergeable)]
+        return strings, np.array(ids, np.uint32)
+
     @cached_property
     def ranks_by_id(self) -> Int64Array:
         """Rank of every id; -1 for special tokens, unmergeable tokens and unused ids."""

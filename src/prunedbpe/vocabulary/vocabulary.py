@@ -131,6 +131,12 @@ class Vocabulary:
         """Token id of every rank."""
         return _core.assign_token_ids(self.visible, len(self.special_tokens))
 
+    @property
+    def visible_strings(self) -> tuple[list[bytes], UInt32Array]:
+        """The strings that text may be cut into, and their token ids: all but special tokens."""
+        ranks = np.flatnonzero(self.visible)
+        return [self.strings[rank] for rank in ranks.tolist()], self.token_ids[ranks]
+
     @cached_property
     def ranks_by_id(self) -> Int64Array:
         """Rank of every token id, internal ones included; -1 for special tokens."""

@@ -9,6 +9,7 @@ import pytest
 from cli_helpers import make_text
 
 import prunedbpe
+from prunedbpe import reference
 from prunedbpe.analysis.auditing import audit, reallocate_slots
 from prunedbpe.exchange.recovered_merges import imported_tokenizer, merges_of_ranks
 from prunedbpe.pretokenizers import Pretokenizer
@@ -38,10 +39,15 @@ def tok(request):
     )
 
 
+@pytest.mark.parametrize("segmentation", [None, "shortest"])
 @pytest.mark.parametrize("texts", [HOME, AWAY], ids=["home", "away"])
-def test_uses_are_what_encoding_emits(tok, texts):
-    found = audit(tok, iter(texts), hardly=6)
-    emitted = Counter(chain.from_iterable(tok.encode_batch(texts)))
+def test_uses_are_what_encoding_emits(tok, texts, segmentation):
+    found = audit(tok, iter(texts), segmentation=segmentation, hardly=6)
+    emitted = Counter(chain.from_iterable(tok.encode_batch(texts, segmentation=segmentation)))
+    fewest = tok.encode_batch(texts, segmentation="shortest")
+    assert found.segmentation == (segmentation or tok.segmentation)
+    assert found.shortest == sum(map(len, fewest)) <= found.tokens
+    assert found.text_bytes == sum(len(text.encode()) for text in texts)
     assert {use.token_id: use.uses for use in found.uses if use.uses} == dict(emitted)
     assert found.tokens == sum(emitted.values())
     assert all(tok.token_bytes(use.token_id) == use.spelled for use in found.uses)
@@ -53,10 +59,23 @@ def test_uses_are_what_encoding_emits(tok, texts):
     assert found.freed[0].tokens == found.tokens  # what nobody uses costs nothing
 
 
+def test_slots_freed_with_the_fewest_tokens(tok):
+    found = audit(tok, iter(AWAY), segmentation="shortest", thresholds=[5])
+    left = [use.spelled for use in found.uses if len(use.spelled) == 1 or use.uses >= 5]
+    chunks = [c.encode() for text in AWAY for c in prunedbpe.pretokenize(text, tok.pretokenizer)]
+    [freed] = found.freed
+    assert freed.slots == len(found.uses) - len(left) > 0
+    assert freed.tokens == sum(len(reference.shortest(chunk, left)) for chunk in chunks)
+
+
+@pytest.mark.parametrize("segmentation", [None, "shortest"])
 @pytest.mark.parametrize("threshold", ["auto", 2])
-def test_reallocated_slots_shorten_the_text(tok, threshold):
-    before = audit(tok, iter(AWAY))
-    new, ids, report = reallocate_slots(tok, iter(AWAY), threshold=threshold)
+def test_reallocated_slots_shorten_the_text(tok, threshold, segmentation):
+    before = audit(tok, iter(AWAY), segmentation=segmentation)
+    new, ids, report = reallocate_slots(
+        tok, iter(AWAY), threshold=threshold, segmentation=segmentation
+    )
+    assert new.segmentation == before.segmentation
     assert report.tokens == sum(map(len, new.encode_batch(AWAY)))
     assert report.tokens < before.tokens
     assert (report.kept, report.new) == (len(ids.kept), len(ids.new))

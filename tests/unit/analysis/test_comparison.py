@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from strategies import documents
 
 import prunedbpe
-from prunedbpe import Corpus, learn, prune
+from prunedbpe import Corpus, Tokenizer, learn, prune
 from prunedbpe.analysis.comparison import compare, group_of, readable
-from prunedbpe.errors import RunMismatchError
+from prunedbpe.errors import RunMismatchError, SettingsError
 from prunedbpe.visibility.exposure import exposure
 
 TEXTS = make_text(1, 1500).splitlines()
@@ -117,3 +117,10 @@ def test_other_merges_are_refused(merges):
 def test_groups(text, group):
     assert group_of(text.encode()) == group
     assert group_of("共".encode()[:2]) == group_of("共和".encode()[1:]) == "partial UTF-8"
+
+
+def test_only_tokenizers_that_encode_by_rank(merges):
+    standard = prune(merges, 500, threshold=0)
+    shortest = Tokenizer(standard.vocabulary, segmentation="shortest")
+    with pytest.raises(SettingsError, match="second tokenizer has the segmentation 'shortest'"):
+        compare(standard, shortest, merges.applied)

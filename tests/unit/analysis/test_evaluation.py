@@ -7,9 +7,10 @@ import pytest
 from cli_helpers import make_text
 
 import prunedbpe
-from prunedbpe import Corpus
+from prunedbpe import Corpus, Tokenizer
 from prunedbpe.analysis.evaluation import evaluate
 from prunedbpe.analysis.metrics import bootstrap_reductions, gini, renyi_efficiency
+from prunedbpe.analysis.scripts import script_of
 from prunedbpe.errors import SettingsError
 
 
@@ -25,23 +26,28 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tokenizers(folder):
     merges = prunedbpe.learn(prunedbpe.count([folder]), 300)
-    return {t: prunedbpe.prune(merges, 400, threshold=t) for t in ("0", "40%")}
+    by_rank = {t: prunedbpe.prune(merges, 400, threshold=t) for t in ("0", "40%")}
+    shortest = Tokenizer(by_rank["40%"].vocabulary, segmentation="shortest")
+    return {**by_rank, "shortest": shortest}
 
 
-def test_lengths_are_those_of_encoding(folder, tokenizers):
-    rows = evaluate(tokenizers, {"all": Corpus([folder])}, bootstrap=20)
+@pytest.mark.parametrize("segmentation", [None, "rank", "shortest"])
+def test_lengths_are_those_of_encoding(folder, tokenizers, segmentation):
+    corpora = {"all": Corpus([folder])}
+    rows = evaluate(tokenizers, corpora, segmentation=segmentation, bootstrap=20)
     assert [(row.source is None, row.tokenizer) for row in rows] == [
-        (True, "0"), (True, "40%"), (False, "0"), (False, "40%"), (False, "0"), (False, "40%"),
-    ]  # fmt: skip
+        (whole, name) for whole in (True, False, False) for name in tokenizers
+    ]
     for row in rows:
         tok = tokenizers[row.tokenizer]
+        assert row.segmentation == (segmentation or tok.segmentation)
         names = ("a", "b") if row.source is None else (row.source[-1],)
         lines = [
             line
             for name in names
             for line in (folder / name / "x.txt").read_text(encoding="utf-8").splitlines()
         ]
-        ids = [tok.encode(line) for line in lines]
+        ids = [tok.encode(line, segmentation=segmentation) for line in lines]
         assert row.tokens == sum(map(len, ids))
         seen = np.bincount(np.concatenate(ids), minlength=tok.vocab_size)[: tok.vocab_size - 4]
         assert row.used == (seen > 0).sum()
@@ -49,7 +55,16 @@ def test_lengths_are_those_of_encoding(folder, tokenizers):
         assert row.spread.gini == pytest.approx(gini(seen[256:]))
         assert row.renyi_efficiency == pytest.approx(renyi_efficiency(seen))
         assert row.bytes == sum(len(line.encode()) for line in lines)
-        assert row.shortest <= row.tokens
+        assert row.shortest == sum(tok.count_tokens(t, segmentation="shortest") for t in lines)
+        assert row.shortest_gap == pytest.approx(1 - row.shortest / row.tokens)
+        latin = [
+            (len(chunk), tok.count_tokens(chunk, segmentation=segmentation))
+            for line in lines
+            for chunk in prunedbpe.pretokenize(line, tok.pretokenizer)
+            if script_of(chunk.encode()) == "LATIN"
+        ]
+        characters, tokens = np.sum(latin, axis=0)
+        assert row.characters_per_token["LATIN"] == pytest.approx(characters / tokens)
     low, high = rows[1].reduction_interval
     assert low <= rows[1].reduction <= high and rows[0].reduction_interval == (0.0, 0.0)
 

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import documents
+from source_helpers import assert_same, cells, write
+from strategies import chunk_counts, documents
 
-import prunedbpe
-from prunedbpe import Corpus, SourceCounts, count, count_by_source
-from prunedbpe.counts.sources import MOST_SOURCES
+from prunedbpe import ChunkCounts, Corpus, SourceCounts, count, count_by_source, reduce_counts
 from prunedbpe.errors import FormatError, SettingsError
-
-
-def write(folder, texts):
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    return folder
 
 
 @given(st.lists(documents(4), max_size=5), st.sampled_from(["files", "folders", "corpus"]))
@@ -29,45 +22,48 @@ def test_the_sources_add_up_to_the_corpus(tmp_path_factory, files, kind):
     write(folder, {f"{i % 2}/{i}.txt": "\n".join(texts) for i, texts in enumerate(files)})
     if not files:
         write(folder, {"empty.txt": ""})
-    by_source = count_by_source(folder, sources=kind)
+    by_source = count_by_source(folder, sources=kind, threads=1)
     whole = count(folder)
     assert by_source.total == whole
     assert by_source.total.digest == whole.digest
     assert by_source.total.corpus == whole.corpus
-    assert by_source.kind == kind and len(by_source) <= max(len(files), 1)
+    assert by_source.kind == kind and len(by_source) <= len(files)
+    assert_same(count_by_source(folder, sources=kind, threads=3), by_source)
 
 
-def test_a_file_is_a_source_a_folder_is_or_the_corpus_is(tmp_path):
-    folder = write(tmp_path, {"a/1.txt": "x y", "a/2.txt": "z", "b/3.txt": "x", "b/4.txt": ""})
-    found = {kind: count_by_source(folder, sources=kind) for kind in ("files", "folders", "corpus")}
-    names = [name.replace("\\", "/").removeprefix(f"{folder}/") for name in found["files"].names]
-    assert names == ["a/1.txt", "a/2.txt", "b/3.txt"]  # nothing is said by an empty file
-    assert [name[-1] for name in found["folders"].names] == ["a", "b"]
-    assert found["corpus"].names == ("<corpus>",)
-    assert dict(found["folders"].tables[0].items()) == {b"x": 1, b" y": 1, b"z": 1}
-    with pytest.raises(SettingsError, match="sources='lines' is unknown"):
-        count_by_source(folder, sources="lines")
+@given(st.lists(st.tuples(st.sampled_from("abc"), chunk_counts()), min_size=1, max_size=6))
+def test_tables_join_to_a_table_and_a_matrix(parts):
+    names = [name for name, _ in parts]
+    tables = [ChunkCounts.from_mapping(part) for _, part in parts]
+    joined = SourceCounts.from_tables(names, tables)
+    assert joined.total == reduce_counts(tables)
+    assert joined.names == tuple(dict.fromkeys(names))
+    expected: dict[bytes, Counter[str]] = {}
+    for name, part in parts:
+        for chunk, number in part.items():
+            expected.setdefault(chunk, Counter())[name] += number
+    assert cells(joined) == expected
+    for i, name in enumerate(joined.names):
+        table = joined.table(i)
+        rows = {chunk: found[name] for chunk, found in expected.items() if name in found}
+        assert dict(table.items()) == rows
+        assert joined.source_bytes[i] == table.total_bytes == table.corpus.bytes
+        positions = dict(zip(expected, joined.total.first_positions.tolist(), strict=True))
+        assert table.first_positions.tolist() == [positions[chunk] for chunk in rows]
 
 
-def test_a_folder_whose_files_are_not_neighbours_is_still_one_source(tmp_path):
-    write(tmp_path, {"a/1.txt": "one two", "b/2.txt": "two", "a/3.txt": "three two"})
-    paths = [tmp_path / "a/1.txt", tmp_path / "b/2.txt", tmp_path / "a/3.txt"]
-    by_source = count_by_source(paths, sources="folders")
-    assert len(by_source) == 2 and len(by_source.tables) == 3
-    assert by_source.total == count(paths)
+def test_tables_that_do_not_join():
+    table = ChunkCounts.from_mapping({b"a": 1})
+    with pytest.raises(SettingsError, match="0 names for 0 tables"):
+        SourceCounts.from_tables([], [])
+    with pytest.raises(SettingsError, match="2,000 sources"):
+        SourceCounts.from_tables(list(map(str, range(2000))), [table] * 2000)
 
 
-def test_very_many_files_are_put_together(tmp_path):
-    flat = write(tmp_path / "flat", {f"{i:03}.txt": f"word{i}" for i in range(150)})
-    by_part = count_by_source(flat)
-    assert len(by_part) == MOST_SOURCES and by_part.total == count(flat)
-    nested = write(tmp_path / "nested", {f"{i % 7}/{i:03}.txt": f"word{i}" for i in range(150)})
-    by_folder = count_by_source(nested)
-    assert len(by_folder) == 7 and by_folder.total == count(nested)
-    deep = write(tmp_path / "deep", {f"{i:03}/a.txt": f"word{i}" for i in range(150)})
-    for kind in ("files", "folders"):
-        by_part = count_by_source(deep, sources=kind)
-        assert len(by_part) == MOST_SOURCES and by_part.total == count(deep)
+def test_a_whole_corpus_is_one_source():
+    table = count(iter(["a b a"]))
+    single = SourceCounts.single(table)
+    assert (len(single), single.total, single.table(0)) == (1, table, table)
 
 
 def test_skipped_documents_are_reported_for_the_whole(tmp_path):
@@ -79,9 +75,6 @@ def test_skipped_documents_are_reported_for_the_whole(tmp_path):
     assert by_source.total == count(folder)
     assert by_source.total.corpus == count(folder).corpus
     assert by_source.total.corpus.skipped_documents == 2
-    assert [table.corpus.documents for table in by_source.tables] == [1, 1, 1]
-    by_source.save(tmp_path / "kept")
-    assert SourceCounts.load(tmp_path / "kept").total.corpus == by_source.total.corpus
 
 
 def test_texts_are_one_source():
@@ -90,21 +83,58 @@ def test_texts_are_one_source():
     assert len(count_by_source(Corpus.from_texts([])).total) == 0
 
 
-def test_saved_and_loaded(tmp_path):
-    folder = write(tmp_path / "texts", {f"{i}.txt": f"a text {i}" for i in range(3)})
-    counted = count_by_source(folder)
-    counted.save(tmp_path / "kept")
-    loaded = SourceCounts.load(tmp_path / "kept")
-    assert (loaded.names, loaded.kind) == (counted.names, counted.kind)
-    assert all(a == b for a, b in zip(loaded.tables, counted.tables, strict=True))
-    assert loaded.total == prunedbpe.count(folder)
-    assert loaded.total.corpus == counted.total.corpus
+@pytest.mark.parametrize("count_of_files", [0, 1, 3])
+def test_saved_and_loaded(tmp_path, count_of_files):
+    texts = {f"{i}.txt": f"a text {i}" for i in range(count_of_files)} | {"no.txt": ""}
+    counted = count_by_source(write(tmp_path / "texts", texts))
+    counted.save(tmp_path / "kept.parquet")
+    assert_same(SourceCounts.load(tmp_path / "kept.parquet"), counted)
 
 
-@pytest.mark.parametrize(
-    "content", [[], {}, {"names": [1], "kind": "files"}, {"names": [], "kind": "lines"}]
-)
-def test_a_damaged_list_of_names_is_refused(tmp_path, content):
-    (tmp_path / "sources.json").write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(FormatError, match=r"sources\.json"):
-        SourceCounts.load(tmp_path)
+DAMAGE = {
+    "named twice": {"names": ("x", "x")},
+    "have no name": {"names": ("x",)},
+    "do not rise": {"sources": np.array([1, 0, 1], np.uint32)},
+    "less than once": {"counts": np.array([2, 3, 0])},
+    "add up": {"counts": np.array([2, 2, 1])},
+    "in no source": {"offsets": np.array([0, 3, 3])},
+    "offsets go from 1 to 3": {"offsets": np.array([1, 2, 3])},
+    "one more is needed": {"offsets": np.array([0, 3])},
+}
+
+
+@pytest.mark.parametrize("message", DAMAGE)
+def test_a_matrix_that_makes_no_sense_is_refused(message):
+    total = ChunkCounts.from_mapping({b"ab": 5, b"c": 1})
+    fields = {
+        "names": ("x", "y"),
+        "offsets": np.array([0, 2, 3]),
+        "sources": np.array([0, 1, 1], np.uint32),
+        "counts": np.array([2, 3, 1]),
+    }
+    SourceCounts(total, **fields)
+    with pytest.raises(FormatError, match=message):
+        SourceCounts(total, **fields | DAMAGE[message])
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    path = tmp_path / "sources.parquet"
+    tables = [ChunkCounts.from_mapping(part) for part in ({b"ab": 2}, {b"c": 1, b"ab": 3})]
+    SourceCounts.from_tables("xy", tables).save(path)
+    whole = pq.read_table(path)
+    damaged = {
+        "add up": whole.set_column(1, "count", [[5, 2]]),
+        "not as many": whole.set_column(3, "sources", [[[0, 1], [0, 1]]]),
+        "holds nulls": whole.set_column(3, "sources", [[[0, None], [1]]]),
+        "is missing": whole.drop_columns(["source_counts"]),
+        "make no sense": whole.replace_schema_metadata(
+            {b"prunedbpe": whole.schema.metadata[b"prunedbpe"].replace(b'"names"', b'"nams"')}
+        ),
+    }
+    for message, table in damaged.items():
+        pq.write_table(table, path)
+        with pytest.raises(FormatError, match=rf"sources\.parquet.*{message}"):
+            SourceCounts.load(path)
+    ChunkCounts.from_mapping({b"a": 1}).save(path)
+    with pytest.raises(FormatError, match="not 'prunedbpe source counts'"):
+        SourceCounts.load(path)

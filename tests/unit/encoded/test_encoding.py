@@ -100,6 +100,20 @@ def test_the_column_has_a_name(tok, documents, format, tmp_path):
         list(read_documents(path, column="ids"))
 
 
+def test_the_segmentation_used_is_recorded(tok, documents, tmp_path):
+    shortest = prunedbpe.Tokenizer(tok.vocabulary, tok.pretokenizer, segmentation="shortest")
+    for own, override, used in (
+        (tok, None, "rank"),
+        (tok, "shortest", "shortest"),
+        (shortest, None, "shortest"),
+        (shortest, "rank", "rank"),
+    ):
+        encode_corpus(own, iter(documents), tmp_path / "a.npy", segmentation=override)
+        meta = json.loads((tmp_path / "a.npy.meta.json").read_text())
+        assert meta["settings"]["segmentation"] == used
+        assert read(tmp_path / "a.npy") == tok.encode_batch(documents, segmentation=used)
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from typing import Any
 
 import pytest
 from random_texts import random_texts
@@ -24,10 +25,16 @@ from prunedbpe.pretokenizers.patterns import CL100K_PATTERN
 TEXTS = random_texts(1000)
 
 
-def train(pretokenizer: str | Pretokenizer, threshold: str = "0") -> prunedbpe.Tokenizer:
+def train(
+    pretokenizer: str | Pretokenizer, threshold: str = "0", **options: Any
+) -> prunedbpe.Tokenizer:
     return prunedbpe.train(
-        iter(TEXTS), vocab_size=500, threshold=threshold, pretokenizer=pretokenizer
+        iter(TEXTS), vocab_size=500, threshold=threshold, pretokenizer=pretokenizer, **options
     )
+
+
+def fewest(tok: prunedbpe.Tokenizer) -> prunedbpe.Tokenizer:
+    return prunedbpe.Tokenizer(tok.vocabulary, tok.pretokenizer, tok.training, "shortest")
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +83,49 @@ def test_pruned_vocabularies_are_refused(format_, pruned, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_refusal_names_both_ways_out(pruned, tmp_path):
+    with pytest.raises(NotExactError) as refused:
+        export(pruned, "huggingface", tmp_path / "x")
+    for way in ("segmentation 'shortest'", "'transformers'", "'all-ranks'"):
+        assert way in refused.value.hint
+
+
+@pytest.mark.parametrize("format_", ["tiktoken", "all-ranks", "paper"])
+def test_what_merges_by_rank_refuses_the_shortest_segmentation(format_, pruned, tmp_path):
+    with pytest.raises(NotExactError, match="fewest tokens") as refused:
+        export(fewest(pruned), format_, tmp_path / "x")
+    assert "'huggingface'" in refused.value.hint
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("format_", ["huggingface", "tiktoken", "all-ranks"])
 def test_normalization_is_refused(format_, tmp_path):
     tok = train(Pretokenizer("gpt2", normalization="NFC"))
     with pytest.raises(NotExactError, match="normalizes text to NFC"):
         export(tok, format_, tmp_path / "x")
+    if format_ == "huggingface":
+        with pytest.raises(NotExactError, match="normalizes text to NFC"):
+            export(fewest(tok), format_, tmp_path / "x")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_special_token_with_the_name_of_another_is_refused(tmp_path):
+    """The library would find one id for both: that of the piece."""
+    tok = train("paper", special_tokens=("<_EOS_>", "Ġ"))
+    for one in (tok, fewest(tok)):
+        with pytest.raises(NotExactError, match="'Ġ' has the name of an ordinary token"):
+            export(one, "huggingface", tmp_path / "x")
+
+
+def test_classes_of_the_library_are_for_two_pretokenizers(pruned, tmp_path):
+    with pytest.raises(NotExactError, match="no classes of their own for 'paper'"):
+        export(fewest(pruned), "huggingface", tmp_path / "x", library_classes=True)
+    with pytest.raises(SettingsError, match="for 'huggingface', not for 'paper'"):
+        export(pruned, "paper", tmp_path / "x", library_classes=True)
+    path = tmp_path / "x.json"
+    export(fewest(train("gpt2")), "huggingface", path, library_classes=True)
+    assert import_tokenizer(path).cut.unicode_version == "16.0.0"
+    assert import_tokenizer(path, unicode_version="17.0.0").cut.unicode_version == "17.0.0"
 
 
 @pytest.mark.parametrize("format_", ["huggingface", "tiktoken", "all-ranks", "paper"])

@@ -234,3 +234,47 @@ def test_the_end_of_all_merges_is_remembered(corpus, tmp_path, learners):
         with pytest.raises(InsufficientCandidatesError, match="no pair occurs twice"):
             prunedbpe.train(corpus, 5000, run_dir=tmp_path / "run")
         assert learners == expected
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """Documents that name their source."""
+    rows = [{"text": line, "lang": "ab"[i % 2]} for i, line in enumerate(TEXT.split(" "))]
+    path = tmp_path / "mixed.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def test_sources_are_kept_and_counted_again_if_they_are_others(tmp_path, mixed, monkeypatch):
+    run = RunDirectory(tmp_path / "run")
+    counted = []
+
+    def count_by_source(corpus, **options):
+        counted.append(options["sources"])
+        return prunedbpe.count_by_source(corpus, **options)
+
+    monkeypatch.setattr(train_module, "count_by_source", count_by_source)
+
+    def train(field=None, **options):
+        corpus = Corpus(mixed, source_field=field)
+        prunedbpe.train(corpus, SIZE, threshold="auto", run_dir=run.folder, **options)
+        return run.known_sources()
+
+    assert train("lang").names == ("a", "b")
+    assert train("lang").kind == "field:lang" and len(counted) == 1
+    assert train().names == (mixed.as_posix(),)
+    assert train(sources="corpus").kind == "corpus"
+    assert train("lang").names == ("a", "b")
+    assert counted == ["files", "files", "corpus", "files"]
+    assert run.known_sources().total == ChunkCounts.load(run.counts_path)
+    run.clear()
+    assert run.known_sources() is None
+
+
+def test_a_folder_of_sources_is_ignored(tmp_path, corpus):
+    run = RunDirectory(tmp_path / "run")
+    (run.folder / "sources").mkdir(parents=True)
+    (run.folder / "sources" / "sources.json").write_text("{}", encoding="utf-8")
+    assert run.known_sources() is None
+    prunedbpe.train(corpus, SIZE, threshold="auto", run_dir=run.folder)
+    assert run.known_sources().total == prunedbpe.count(corpus)

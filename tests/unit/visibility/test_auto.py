@@ -136,7 +136,7 @@ def test_a_token_of_one_source_gives_way_to_one_of_many():
         ChunkCounts.from_mapping(part)
         for part in ({b"ab": 4}, {b"ab": 4}, {b"ab": 4, b"cd": 13, b"ef": 30})
     ]
-    sources = prunedbpe.SourceCounts(("a", "b", "c"), tuple(tables))
+    sources = prunedbpe.SourceCounts.from_tables("abc", tables)
     merges = learn(sources.total, 3)
     plain = prune(merges, 258, threshold="auto", special_tokens=(), candidate_ratio=1.5)
     spread = prune(

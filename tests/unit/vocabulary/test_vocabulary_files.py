@@ -286,7 +286,7 @@ def test_last_line_without_its_end(folder):
         ("{}", "not the settings of a tokenizer"),
         ("{", "line 1: not JSON"),
         ("", "line 1: not JSON"),
-        ({"version": 2}, "version 2 is unknown"),
+        ({"version": 3}, "version 3 is unknown"),
         ({"version": None}, "version None is unknown"),
         ({"format": "other"}, "not the settings of a tokenizer"),
         ({"pretokenizer": "paper"}, "'pretokenizer' is missing"),

@@ -1,0 +1,28 @@
+// Which sources of a corpus its chunks occur in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace prunedbpe {
+
+/// Chunk i occurs counts[j] times in sources[j], for j in [offsets[i], offsets[i + 1]).
+struct SourcesView {
+    std::span<const std::int64_t> offsets;
+    std::span<const std::uint32_t> sources;
+    std::span<const std::int64_t> counts;
+    std::size_t source_count;
+
+    /// Throws std::invalid_argument unless the arrays fit together and describe this many chunks.
+    void check(std::size_t chunk_count) const;
+
+    /// Calls use(source, count) for every source of a chunk.
+    template <class Use>
+    void for_each(std::size_t chunk, Use&& use) const {
+        const auto end = static_cast<std::size_t>(offsets[chunk + 1]);
+        for (auto j = static_cast<std::size_t>(offsets[chunk]); j < end; ++j) use(sources[j], counts[j]);
+    }
+};
+
+}  // namespace prunedbpe
