@@ -13,7 +13,7 @@ from strategies import byte_chunk_counts, chunk_counts
 
 from prunedbpe import ChunkCounts, SourceCounts, _core, learn
 from prunedbpe.merges import MergeTable
-from prunedbpe.reference import fewest as plain
+from prunedbpe.reference import fewest_tokens as plain
 from prunedbpe.visibility.fewest import Chooser, FewestCorpus
 from prunedbpe.visibility.source_values import TRUSTING, ValueRule
 
