@@ -42,12 +42,18 @@ RULES: dict[str, Rule] = {
     "r = 0.40, shortest": ("40%", "shortest", 1.0, 0.0, 0.0),
     "Standard, shortest": ("0", "shortest", 1.0, 0.0, 0.0),
 }
-for segmentation in ("rank", "shortest"):
-    for exponent, discount, ratio in (
-        (1.0, 0.0, 1.6), (1.0, 0.0, 2.0), (0.9, 0.15, 1.6), (0.8, 0.15, 1.6), (0.8, 0.15, 2.0),
-        (0.8, 0.0, 2.0), (0.7, 0.15, 1.6), (0.7, 0.15, 2.0), (0.8, 0.15, 3.0), (0.85, 0.15, 3.0),
-        (0.8, 0.25, 3.0), (1.0, 0.0, 4.0), (0.75, 0.15, 4.0), (0.8, 0.15, 4.0),
-    ):  # fmt: skip
+CHOICES = {
+    "rank": (
+        (1.0, 0.0, 1.6), (1.0, 0.0, 2.0), (1.0, 0.15, 1.6), (0.9, 0.15, 1.6), (0.8, 0.0, 1.6),
+        (0.8, 0.15, 1.6), (0.8, 0.15, 2.0), (0.75, 0.15, 1.6), (0.7, 0.15, 1.6), (0.7, 0.15, 1.3),
+    ),
+    "shortest": (
+        (1.0, 0.0, 2.0), (1.0, 0.0, 4.0), (0.9, 0.15, 2.0), (0.8, 0.0, 2.0), (0.8, 0.15, 1.6),
+        (0.8, 0.15, 2.0), (0.8, 0.2, 2.5), (0.8, 0.25, 3.0), (0.8, 0.15, 3.0), (0.75, 0.15, 2.0),
+    ),
+}  # fmt: skip
+for segmentation, choices in CHOICES.items():
+    for exponent, discount, ratio in choices:
         name = f"auto, {segmentation}, exponent {exponent:g}, newcomers {discount:g}, K = {ratio:g}"
         RULES[name] = ("auto", segmentation, exponent, discount, ratio)
 
