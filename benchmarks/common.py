@@ -30,7 +30,7 @@ DATA = HERE.parent / "bench-data"
 TEXTS_VARIABLE = "PRUNEDBPE_BENCH_TEXTS"
 PACKAGES = (
     *("prunedbpe", "gigatoken", "ffbpe", "rustbpe", "tokenizers", "fastokens", "splintr-rs"),
-    *("quicktok-v1", "tiktoken", "isal", "numpy", "pyarrow"),
+    *("quicktok-v1", "tiktoken", "isal", "numpy", "pyarrow", "sentencepiece"),
 )
 PLACES = {"path", "vocabulary"}
 """Fields of a task that say where something is on this machine; results leave them out."""

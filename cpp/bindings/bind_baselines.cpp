@@ -7,6 +7,7 @@
 #include "prunedbpe/baselines.hpp"
 
 using namespace nb::literals;
+using prunedbpe::GreedTokLearner;
 using prunedbpe::PickyEncoder;
 using prunedbpe::PickyEvent;
 using prunedbpe::PickyLearner;
@@ -19,6 +20,11 @@ auto learned(const PickyLearner& learner) {
     const auto* const numbers = reinterpret_cast<const std::uint32_t*>(events.data());
     return std::tuple(copy_to_array(std::span(numbers, events.size() * 4)), copy_to_array(learner.parts()),
                       copy_to_array(learner.changes()));
+}
+
+auto chosen(const GreedTokLearner& learner) {
+    return std::tuple(to_array(std::string(learner.tokens())), copy_to_array(learner.offsets()),
+                      copy_to_array(learner.scores()));
 }
 
 }  // namespace
@@ -61,4 +67,23 @@ void bind_baselines(nb::module_& module) {
                 }));
             },
             "bytes"_a, "offsets"_a, "counts"_a, "threads"_a, "By event, how many tokens longer it makes a corpus.");
+    nb::class_<GreedTokLearner>(module, "GreedTokLearner", "Chooses GreedTok's tokens step by step; one owner.")
+        .def(
+            "__init__",
+            [](GreedTokLearner* self, Bytes bytes, Int64s offsets, Int64s counts, std::int64_t least_frequency) {
+                new (self) GreedTokLearner({as_span(bytes), as_span(offsets), as_span(counts), {}}, least_frequency);
+            },
+            "bytes"_a, "offsets"_a, "counts"_a, "least_frequency"_a, release_gil)
+        .def("advance", &GreedTokLearner::advance, "steps"_a, release_gil, "Take up to `steps` more tokens.")
+        .def("chosen", &chosen, "Flat tokens, where each begins, and how much shorter each made the corpus.");
+    module.def(
+        "greedtok_scores",
+        [](Bytes tokens, Int64s token_offsets, Bytes bytes, Int64s offsets, Int64s counts) {
+            return to_array(without_gil([&] {
+                return prunedbpe::greedtok_scores(as_text(tokens), as_span(token_offsets),
+                                                  {as_span(bytes), as_span(offsets), as_span(counts), {}});
+            }));
+        },
+        "tokens"_a, "token_offsets"_a, "bytes"_a, "offsets"_a, "counts"_a,
+        "By token, how much shorter it makes a corpus when the tokens cover it in this order.");
 }

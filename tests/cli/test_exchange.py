@@ -25,12 +25,31 @@ def test_standard_goes_out_and_comes_back(cli, standard, tmp_path, format_):
     text = "da kio 中 <_EOS_>"
     back = Tokenizer.load(tmp_path / "back")
     assert back.encode(text) == Tokenizer.load(standard).encode(text)
+    assert "imported from" in cli("inspect", tmp_path / "back").out
+
+
+def test_the_fewest_tokens_go_out_and_come_back(cli, corpus, tmp_path):
+    """As a stock tokenizer.json, alone or in a folder for transformers."""
+    words = ["--vocab-size", 400, "--threshold", "40%", "--segmentation", "shortest"]
+    cli("train", corpus, *words, "-o", tmp_path / "tok")
+    tok, text = Tokenizer.load(tmp_path / "tok"), "da kio 中 <_EOS_>"
+    assert tok.vocabulary.internal_count
+    for output in ("folder", "file.json"):
+        cli("export", tmp_path / "tok", "huggingface", "-o", tmp_path / output)
+        ended = cli("import", tmp_path / output, "-o", tmp_path / f"{output}-back")
+        assert "shortest" in ended.err
+        back = Tokenizer.load(tmp_path / f"{output}-back")
+        assert (back.segmentation, back.encode(text)) == ("shortest", tok.encode(text))
+    files = {path.name for path in (tmp_path / "folder").iterdir()}
+    assert files == {"tokenizer.json", "tokenizer_config.json"}
+    words = ["huggingface", "--library-classes", "-o", tmp_path / "x.json"]
+    assert "for 'paper'" in cli("export", tmp_path / "tok", *words, code=1).err
 
 
 def test_pruned_is_refused_with_what_is_exact(cli, trained, tmp_path):
     ended = cli("export", trained / "tok", "huggingface", "-o", tmp_path / "t.json", code=1)
     assert "tokens are internal" in ended.err
-    assert "decode-table" in ended.err
+    assert "decode-table" in ended.err and "segmentation 'shortest'" in ended.err
     assert not list(tmp_path.iterdir())
     for format_ in ("decode-table", "all-ranks", "paper"):
         cli("export", trained / "tok", format_, "-o", tmp_path / format_)

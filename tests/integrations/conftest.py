@@ -42,11 +42,11 @@ def train_on(
     special_tokens: tuple[str, ...] = DEFAULT_SPECIAL_TOKENS,
 ) -> prunedbpe.Tokenizer:
     """Train a small tokenizer, many of whose merges apply to the texts."""
-    tok = prunedbpe.train(
+    return prunedbpe.train(
         iter(texts[:3000]),
         vocab_size=1000,
         threshold=threshold,
+        segmentation=segmentation,
         pretokenizer=pretokenizer,
         special_tokens=special_tokens,
     )
-    return prunedbpe.Tokenizer(tok.vocabulary, tok.pretokenizer, tok.training, segmentation)

@@ -8,14 +8,23 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prunedbpe import ChunkCounts, learn
-from prunedbpe.baselines import PickyBPE, learn_picky, scaffold, standard, trim
+from prunedbpe import ChunkCounts, count, learn
+from prunedbpe.baselines import (
+    PickyBPE,
+    learn_greedtok,
+    learn_picky,
+    learn_unigram,
+    scaffold,
+    standard,
+    trim,
+)
 from prunedbpe.baselines.scaffold import scaffold_sizes
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.merges import replay
 from prunedbpe.reference import baselines as plain
 from prunedbpe.reference.learn import segment
 from prunedbpe.reference.visibility import encoded_length as plain_length
+from prunedbpe.tokenizer.shortest import shortest_lengths
 from prunedbpe.visibility.exposure import lengths_by_prefix
 
 COUNTS = {b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}
@@ -151,6 +160,50 @@ def test_picky_never_removes_bytes():
 def test_picky_thresholds_that_make_no_sense(threshold):
     with pytest.raises(SettingsError, match="threshold"):
         learn_picky(ChunkCounts.from_mapping(COUNTS), 1, threshold)
+
+
+@given(
+    strategies.chunk_counts(max_chunks=10, max_count=9),
+    st.integers(0, 30),
+    st.integers(1, 3),
+    strategies.chunk_counts(),
+)
+def test_greedtok(counts, required, least, other):
+    tokens, saved = plain.greedtok(counts, required, least)
+    chosen = learn_greedtok(ChunkCounts.from_mapping(counts), required, least_frequency=least)
+    assert chosen.tokens == tokens
+    assert chosen.saved.tolist() == saved
+    for corpus in (counts, other):
+        on_corpus = chosen.saved_on(ChunkCounts.from_mapping(corpus)).tolist()
+        assert on_corpus == plain.greedtok_scores(tokens, corpus)
+
+
+def test_greedtok_ends_when_nothing_is_left_to_join():
+    counts = ChunkCounts.from_mapping({b"ab": 3, b"cd": 1})
+    assert learn_greedtok(counts, 5).tokens == [b"ab", b"cd"]
+    assert learn_greedtok(counts, 5, least_frequency=2).tokens == [b"ab"]
+    assert learn_greedtok(ChunkCounts.from_mapping({}), 5).tokens == []
+
+
+def test_greedtok_takes_no_token_of_over_254_bytes():
+    counts = ChunkCounts.from_mapping({bytes(range(255)) + b"\xff" * 45: 2})
+    assert max(map(len, learn_greedtok(counts, 5).tokens)) == 254
+
+
+def test_unigram():
+    pytest.importorskip("sentencepiece")
+    text = strategies.zipf_text()
+    counts = count([text])
+    model = learn_unigram(counts, 60)
+    assert len(model.tokens) == len(set(model.tokens)) == 60
+    assert all(token in text.encode() for token in model.tokens)
+    total = model.length(counts, threads=2)
+    fewest = shortest_lengths([bytes([b]) for b in range(256)] + model.tokens, counts)
+    assert fewest <= total < counts.total_bytes
+    # Bytes that the corpus lacks are tokens too.
+    assert model.length(ChunkCounts.from_mapping({b"\x00\xff": 3, b" \t\n": 2})) == 3 * 2 + 2 * 3
+    with pytest.raises(InsufficientCandidatesError, match="500 tokens"):
+        learn_unigram(counts, 500)
 
 
 def test_lengths_on_another_corpus():

@@ -12,7 +12,7 @@ from strategies import byte_chunk_counts, chunk_counts, hidden_ranks
 
 from prunedbpe import ChunkCounts, _core, learn, prune, reference, replay
 from prunedbpe.errors import InsufficientCandidatesError
-from prunedbpe.visibility.auto import hide
+from prunedbpe.visibility.by_rank import hide
 from prunedbpe.visibility.exposure import (
     encoded_length,
     exposure,
@@ -126,7 +126,7 @@ def test_every_internal_token_supports_a_visible_one_or_is_reported(data, counts
     required = data.draw(st.integers(0, len(merges)))
     threshold = data.draw(st.sampled_from(["auto", "40%", "100%", 2, 3]))
     validated = threshold == "auto" and data.draw(st.booleans())
-    options = {"validation": merges.applied} if validated else {}
+    options = {"validation": ChunkCounts.from_mapping(counts)} if validated else {}
     try:
         vocabulary = pruned(merges, required, threshold, **options).vocabulary
     except InsufficientCandidatesError:
@@ -149,7 +149,7 @@ def test_every_internal_token_supports_a_visible_one_or_is_reported(data, counts
 def test_auto_on_its_own_corpus_is_never_worse_than_a_threshold(data, counts):
     merges = learned(counts)
     required = data.draw(st.integers(0, len(merges)))
-    auto = pruned(merges, required, "auto", validation=merges.applied)
+    auto = pruned(merges, required, "auto", validation=ChunkCounts.from_mapping(counts))
     for least in range(int(merges.frequencies.max(initial=0)) + 1):
         try:
             by_threshold = pruned(merges, required, least)
@@ -163,7 +163,12 @@ def test_greedy_hiding_equals_plain_python_ties_included(data, counts):
     merges = learned(counts)
     merge_count = data.draw(st.integers(0, min(len(merges), 24)))
     count = data.draw(st.integers(0, merge_count))
-    exposures = exposure(merges.pairs, merges.applied, merge_count)
+    weights = data.draw(st.lists(st.sampled_from([0.5, 1.0, 4.0]), min_size=1, max_size=3))
+    exponent = data.draw(st.sampled_from([1.0, 0.8, 0.5]))
+    whole = exposure(merges.pairs, merges.applied, merge_count)
+    # Any division by source will do; the last source gets what the others leave.
+    shares = [whole * (i + 1) // 7 for i in range(len(weights) - 1)]
+    exposures = np.stack([*shares, whole - sum(shares)], axis=1)
     prices = data.draw(
         st.none()
         | st.lists(
@@ -174,31 +179,47 @@ def test_greedy_hiding_equals_plain_python_ties_included(data, counts):
     )
     fast = _core.hide_cheapest(
         merges.pairs[:merge_count],
-        exposures.astype(np.float64),
+        exposures.ravel(),
+        np.array(weights),
+        exponent,
         np.ones(256 + merge_count) if prices is None else np.array(prices),
         count,
     )
-    pairs = pairs_of(merges)[:merge_count]
-    slow = reference.hide_cheapest(pairs, exposures.tolist(), count, prices)
+    slow = reference.hide_cheapest(
+        pairs_of(merges)[:merge_count],
+        exposures.tolist(),
+        count,
+        weights=weights,
+        exponent=exponent,
+        prices=prices,
+    )
     assert fast.tolist() == slow
+
+
+def hide_plainly(pairs, exposures, count):
+    """Hide the cheapest with one source, and all prices the same."""
+    return _core.hide_cheapest(
+        pairs, exposures, np.ones(1), 1.0, np.ones(256 + len(pairs)), count
+    ).tolist()
 
 
 @given(st.data(), any_counts)
 def test_the_first_hidden_of_many_are_those_hidden_of_few(data, counts):
     merges = learned(counts)
-    exposures = exposure(merges.pairs, merges.applied).astype(np.float64)
+    exposures = exposure(merges.pairs, merges.applied)
     few = data.draw(st.integers(0, len(merges)))
-    order = _core.hide_cheapest(merges.pairs, exposures, np.ones_like(exposures), len(merges))
-    shorter = _core.hide_cheapest(merges.pairs, exposures, np.ones_like(exposures), few)
-    assert order[:few].tolist() == shorter.tolist()
-    assert sorted(order.tolist()) == list(range(256, 256 + len(merges)))
+    order = hide_plainly(merges.pairs, exposures, len(merges))
+    assert order[:few] == hide_plainly(merges.pairs, exposures, few)
+    assert sorted(order) == list(range(256, 256 + len(merges)))
 
 
 @pytest.mark.parametrize("exposures, prices, count", [(9, 9, 0), (257, 256, 0), (257, 257, 2)])
 def test_greedy_hiding_refuses_arrays_that_do_not_fit(exposures, prices, count):
     pairs = np.array([[97, 98]], np.uint32)
     with pytest.raises(ValueError, match=r"exposure and price|more tokens to hide"):
-        _core.hide_cheapest(pairs, np.ones(exposures), np.ones(prices), count)
+        _core.hide_cheapest(
+            pairs, np.ones(exposures, np.int64), np.ones(1), 1.0, np.ones(prices), count
+        )
 
 
 def test_hiding_deep_tokens_does_not_exhaust_the_stack():
@@ -207,12 +228,10 @@ def test_hiding_deep_tokens_does_not_exhaust_the_stack():
     letters = [random.Random(0).randrange(256) for _ in range(depth)]
     pairs = [(letters[0], letters[1])]
     pairs += [(256 + i, letter) for i, letter in enumerate(letters[2:])]
-    exposures = np.zeros(256 + len(pairs))
+    exposures = np.zeros(256 + len(pairs), np.int64)
     exposures[-1] = 5
-    order = _core.hide_cheapest(
-        np.array(pairs, np.uint32), exposures, np.ones_like(exposures), len(pairs) - 1
-    )
-    assert 255 + len(pairs) not in order.tolist()
+    order = hide_plainly(np.array(pairs, np.uint32), exposures, len(pairs) - 1)
+    assert 255 + len(pairs) not in order
 
 
 @given(st.data(), any_counts)
@@ -220,6 +239,6 @@ def test_hiding_leaves_as_many_visible_as_asked(data, counts):
     merges = learned(counts)
     merge_count = data.draw(st.integers(0, len(merges)))
     required = data.draw(st.integers(0, merge_count))
-    hidden = hide(merges, merges.applied, merge_count, required)
+    hidden = hide(merges, [merges.applied], merge_count, required)
     assert not hidden[:256].any() and len(hidden) == 256 + merge_count
     assert (~hidden[256:]).sum() == required

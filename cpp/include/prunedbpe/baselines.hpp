@@ -1,5 +1,6 @@
-// Picky BPE, a baseline: BPE that removes a token when a merge has used up most of it.
+// Baselines that do not choose among the Standard merges: Picky BPE and GreedTok.
 //
+// Picky BPE is BPE that removes a token when a merge has used up most of it.
 // After a merge of m replacements, a part whose count fell to f is removed if m / (f + m) reaches the threshold:
 // its remaining occurrences are split into its own parts, and it leaves the vocabulary. Bytes are never removed.
 // Encoding replays merges and splits in training order. Chizhov et al. 2024, "BPE Gets Picky", arXiv 2409.04599;
@@ -7,11 +8,15 @@
 //
 // Learning is single-threaded and does not share the Standard learner's queue, which relies on frequencies that
 // only fall. Here they may rise.
+//
+// GreedTok covers the corpus with strings, without merges. Each step takes the string that joins the most neighbouring
+// bytes that no token joins yet. Lim et al. 2025, "A Partition Cover Approach to Tokenization", arXiv 2501.06246.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "prunedbpe/counts.hpp"
@@ -80,5 +85,29 @@ private:
     struct Events;
     std::unique_ptr<Events> events_;
 };
+
+class GreedTokLearner {
+public:
+    /// Candidates occur at least `least_frequency` times, overlapping occurrences included.
+    GreedTokLearner(const ChunkCountsView& counts, std::int64_t least_frequency);
+    ~GreedTokLearner();
+
+    /// Takes up to `steps` more tokens, fewer if no candidate joins anything. Returns how many.
+    std::size_t advance(std::size_t steps);
+
+    /// The tokens in order of choice, one after another, and where each begins; one offset more than tokens.
+    std::string_view tokens() const;
+    std::span<const std::int64_t> offsets() const;
+    /// By token: how many neighbours it joined, weighted by chunk counts. The corpus became that much shorter.
+    std::span<const std::int64_t> scores() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// By token, how much shorter it makes a corpus when the tokens cover it in this order.
+std::vector<std::int64_t> greedtok_scores(std::string_view tokens, std::span<const std::int64_t> offsets,
+                                          const ChunkCountsView& counts);
 
 }  // namespace prunedbpe

@@ -174,7 +174,9 @@ def _show_overview(facts: Settings, as_json: bool) -> None:
     if facts["first_hidden"]:
         rows.append(("first hidden tokens", _names(facts["first_hidden"])))
     training = facts["training"]
-    if training:
+    if "imported" in training:
+        rows.append(("imported from", ", ".join(map(str, training["imported"].values()))))
+    elif training:
         corpus = training["corpus"]
         rows += [
             *visibility_facts(training),

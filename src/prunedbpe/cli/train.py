@@ -200,6 +200,9 @@ def visibility_facts(training: Settings) -> Facts:
         ("chosen from", f"{auto['candidates']:,} of {learned} merges ({auto['stopped']})"),
         ("chosen by", chosen),
     ]
+    if "least_visible_exposure" in training:
+        least = f"{training['least_visible_exposure']:,} of a visible token"
+        facts.append(("least exposure", least))
     if auto["source_note"]:
         facts.append(("sources", auto["source_note"]))
     if auto.get("protected"):

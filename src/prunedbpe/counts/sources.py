@@ -19,7 +19,7 @@ from prunedbpe import _core
 from prunedbpe._support.atomic_files import naming
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.counts.chunk_counts import ChunkCounts
-from prunedbpe.counts.reducing import add_tables
+from prunedbpe.counts.reducing import add_tables, reduce_counts
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import Int64Array, UInt32Array
 
@@ -127,6 +127,31 @@ class SourceCounts:
             sum((table.corpus for table in tables), CorpusReport()),
         )
         return cls(total, tuple(indices), offsets, sources, counts, kind)
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[SourceCounts]) -> SourceCounts:
+        """Join corpora that follow one another; a source may have documents in several.
+
+        The total is that of :func:`prunedbpe.reduce_counts` over the totals.
+
+        >>> tables = [ChunkCounts.from_mapping(part) for part in ({b"ab": 2}, {b"c": 1, b"ab": 3})]
+        >>> joined = SourceCounts.of_parts([SourceCounts.single(table) for table in tables])
+        >>> dict(joined.total.items()), joined.names, joined.counts.tolist()
+        ({b'ab': 5, b'c': 1}, ('<corpus>',), [5, 1])
+        """
+        indices = {
+            name: i for i, name in enumerate(dict.fromkeys(n for p in parts for n in p.names))
+        }
+        counter = _core.ChunkCounter(1)
+        shift = 0
+        for part in parts:
+            for i, name in enumerate(part.names):
+                # The tables of one corpus share its positions: a chunk is first where it is there.
+                counter.add_counts(*part.table(i).columns, shift, indices[name])
+            shift += part.total.total_bytes
+        _, offsets, sources, counts = counter.finish_by_source()
+        total = reduce_counts([part.total for part in parts])
+        return cls(total, tuple(indices), offsets, sources, counts, parts[0].kind)
 
     @classmethod
     def single(cls, counts: ChunkCounts) -> SourceCounts:

@@ -1,12 +1,13 @@
 """Other ways to fill the same number of visible slots: ``docs/concepts/baselines.md``.
 
 In: chunk counts in order of first appearance, and the number of visible learned tokens. Out: the
-merges with the hidden ranks or, for Picky BPE, the events to replay. Every step looks at the whole
-corpus again.
+merges with the hidden ranks; for Picky BPE, the events to replay; for GreedTok, the tokens. Every
+step looks at the whole corpus again.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -188,6 +189,84 @@ def encode_picky(chunk: bytes, events: Sequence[PickyEvent]) -> list[int]:
         else:
             ranks = split_token(ranks, token, parts)
     return ranks
+
+
+def greedtok(
+    counts: Mapping[bytes, int], required: int, least_frequency: int = 1
+) -> tuple[list[bytes], list[int]]:
+    """GreedTok: take the string that joins the most neighbouring bytes, again and again.
+
+    A candidate is a string of 2 to 254 bytes inside chunks. Covering a place joins all its bytes to
+    one token, with the tokens that were there. A place is not covered if a token crosses one of
+    its ends. Of tied candidates the shortest is taken, then the one that occurs first.
+
+    Returns:
+        The tokens in order of choice, and how many tokens each makes the corpus shorter.
+
+    >>> greedtok({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1}, required=3)
+    ([b'at', b'the', b'cat'], [4, 4, 2])
+    """
+    frequencies: Counter[bytes] = Counter()
+    for chunk, count in counts.items():
+        for start in range(len(chunk)):
+            for end in range(start + 2, min(len(chunk), start + 254) + 1):
+                frequencies[chunk[start:end]] += count
+    # A Counter keeps the order of insertion, and max() takes the first of tied candidates.
+    allowed = [token for token in frequencies if frequencies[token] >= least_frequency]
+    candidates = sorted(allowed, key=len)
+    joined = {chunk: [False] * (len(chunk) + 1) for chunk in counts}
+    tokens: list[bytes] = []
+    scores: list[int] = []
+    while len(tokens) < required:
+        values = {token: _cover_all(token, counts, joined, keep=False) for token in candidates}
+        best = max(candidates, key=values.__getitem__, default=b"")
+        if not values.get(best):
+            break
+        tokens.append(best)
+        scores.append(_cover_all(best, counts, joined, keep=True))
+    return tokens, scores
+
+
+def greedtok_scores(tokens: Sequence[bytes], counts: Mapping[bytes, int]) -> list[int]:
+    """Cover a corpus with tokens in order, and return how much shorter each one makes it.
+
+    >>> greedtok_scores([b"at", b"the"], {b"theater": 1, b"that": 2})
+    [3, 2]
+    """
+    joined = {chunk: [False] * (len(chunk) + 1) for chunk in counts}
+    return [_cover_all(token, counts, joined, keep=True) for token in tokens]
+
+
+def _cover_all(
+    token: bytes, counts: Mapping[bytes, int], joined: dict[bytes, list[bool]], *, keep: bool
+) -> int:
+    """Count the new joins of covering a corpus with a token; join them if ``keep``."""
+    total = 0
+    for chunk, count in counts.items():
+        state = joined[chunk] if keep else list(joined[chunk])
+        total += cover(chunk, token, state) * count
+    return total
+
+
+def cover(chunk: bytes, token: bytes, joined: list[bool]) -> int:
+    """Cover a chunk with a token from left to right, and return the number of new joins.
+
+    Args:
+        chunk: The chunk.
+        token: A string.
+        joined: Entry ``i`` tells whether a token holds both byte ``i - 1`` and byte ``i``; changed.
+
+    >>> joined = [False, False, True, True, False, False]  # a[ban]a
+    >>> cover(b"abana", b"ana", joined), cover(b"abana", b"bana", joined)
+    (0, 1)
+    """
+    joins = 0
+    for start in range(len(chunk) - len(token) + 1):
+        end = start + len(token)
+        if chunk[start:end] == token and not joined[start] and not joined[end]:
+            joins += joined[start + 1 : end].count(False)
+            joined[start + 1 : end] = [True] * (len(token) - 1)
+    return joins
 
 
 def _token_total(corpus: SegmentedCorpus) -> int:

@@ -262,27 +262,32 @@ def encoded_length(corpus: SegmentedCorpus, merges: Sequence[Pair], hidden: Set[
 
 def hide_cheapest(
     merges: Sequence[Pair],
-    exposures: Sequence[float],
+    exposures: Sequence[Sequence[int]],
     count: int,
+    *,
+    weights: Sequence[float] = (1.0,),
+    exponent: float = 1.0,
     prices: Sequence[float] | None = None,
 ) -> list[int]:
     """Hide learned tokens one by one, always the currently cheapest.
 
     Hiding t replaces each of its occurrences, those inside hidden tokens included, by the tokens
-    that its two parts expand to: cost = price * flow * (tokens - 1). The newest of tied tokens goes
-    first.
+    that its two parts expand to. That costs flow * (tokens - 1) in each source, and all sources
+    together price * the sum of weight * cost ** exponent. The newest of tied tokens goes first.
 
     Args:
         merges: All merges.
-        exposures: Exposure of every rank after all of them.
+        exposures: Exposure of every rank in each source, after all of them.
         count: Number of tokens to hide.
-        prices: Cost of one occurrence of each rank; 1 by default.
+        weights: What the sources weigh.
+        exponent: Below 1, a cost that many sources share counts for more.
+        prices: What a unit of cost of each rank counts; 1 by default.
 
     Returns:
         The hidden ranks, in the order they were hidden.
 
     >>> merges = [(116, 104), (256, 101), (97, 116)]  # "th", "the", "at"
-    >>> exposures = [0] * 256 + [1, 2, 3]
+    >>> exposures = [[0]] * 256 + [[1], [2], [3]]
     >>> hide_cheapest(merges, exposures, 2)  # once "th" is hidden, "the" expands to t, h, e
     [256, 258]
     """
@@ -291,15 +296,21 @@ def hide_cheapest(
     def expand(rank: int) -> list[int]:
         return [met for met in _meet(rank, merges, set(hidden)) if met not in hidden]
 
-    def cost(rank: int) -> float:
-        flow = exposures[rank]
+    def flow(rank: int, source: int) -> int:
+        flow = exposures[rank][source]
         for newer in range(rank + 1, BYTE_COUNT + len(merges)):
             if newer in hidden:
                 below = _meet(newer, merges, {*hidden} - {rank})
-                flow += exposures[newer] * list(below).count(rank)
+                flow += exposures[newer][source] * list(below).count(rank)
+        return flow
+
+    def cost(rank: int) -> float:
         left, right = merges[rank - BYTE_COUNT]
-        tokens = len(expand(left)) + len(expand(right))
-        return (1.0 if prices is None else prices[rank]) * flow * (tokens - 1)
+        more = len(expand(left)) + len(expand(right)) - 1
+        worth = sum(
+            weight * flow(rank, source) ** exponent for source, weight in enumerate(weights)
+        )
+        return float((1.0 if prices is None else prices[rank]) * worth * more**exponent)
 
     while len(hidden) < count:
         left_over = set(range(BYTE_COUNT, BYTE_COUNT + len(merges))) - set(hidden)

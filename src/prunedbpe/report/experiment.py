@@ -23,6 +23,7 @@ from prunedbpe.report.results import STANDARD, Cell, VocabularyFacts
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.shortest import ShortestSegmenter
 from prunedbpe.training import prune
+from prunedbpe.types import SEGMENTATIONS, Segmentation
 from prunedbpe.visibility.exposure import total_tokens
 from prunedbpe.visibility.policy import VisibilityPolicy
 from prunedbpe.visibility.threshold import required_tokens
@@ -33,6 +34,8 @@ SCAFFOLD = "Scaffold-BPE"
 PICKY = {"Picky BPE 0.9": "0.9", "Picky BPE 0.7": "0.7"}
 BOUND = "Shortest on Standard"
 BASELINES = [TRIMMING, SCAFFOLD, *PICKY, BOUND]
+CHOSEN = "Chosen for shortest"
+"""Automatic visibility for the shortest segmentation, which is how its lengths are measured."""
 
 
 class Experiment:
@@ -89,7 +92,9 @@ class Experiment:
         most = max(self._required(size) for size in sizes)
         wanted = most + GROWTH
         if AUTO in policies:
-            wanted = max(wanted, int(most * VisibilityPolicy(AUTO).ratio))
+            for segmentation in SEGMENTATIONS:
+                policy = VisibilityPolicy(AUTO, segmentation=segmentation)
+                wanted = max(wanted, int(most * policy.ratio))
         self.learn(wanted)
 
     def fills(self, size: int, threshold: str) -> bool:
@@ -100,14 +105,17 @@ class Experiment:
             return False
         return True
 
-    def _tokenizer(self, size: int, policy: str) -> Tokenizer:
+    def _tokenizer(self, size: int, policy: str, segmentation: Segmentation = "rank") -> Tokenizer:
         try:
             return prune(
                 self._learner,
                 size,
                 threshold=0 if policy == STANDARD else policy,
+                segmentation=segmentation,
                 special_tokens=self._special_tokens,
                 sources=self._sources,
+                counts=self.counts,
+                threads=self._threads,
             )
         except InsufficientCandidatesError as error:
             raise InsufficientCandidatesError(
@@ -207,6 +215,24 @@ class Experiment:
                     )
                 )
         return found
+
+    def chosen(self, sizes: Sequence[int]) -> tuple[list[Cell], list[VocabularyFacts]]:
+        """Choose tokens for the shortest segmentation, and measure them in it."""
+        cells: list[Cell] = []
+        facts: list[VocabularyFacts] = []
+        for size in sizes:
+            tokenizer = self._tokenizer(size, AUTO, "shortest")
+            selection = Selection(~tokenizer.vocabulary.visible)
+            facts.append(
+                VocabularyFacts(
+                    self.name, size, CHOSEN, selection.hidden_count, selection.merge_count
+                )
+            )
+            cells += [
+                Cell(self.name, size, CHOSEN, corpus, length, length)
+                for corpus, length in self._shortest(selection).items()
+            ]
+        return cells, facts
 
     def baselines(
         self, sizes: Sequence[int], thresholds: Sequence[str]

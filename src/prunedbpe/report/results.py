@@ -104,7 +104,7 @@ class StudyResults:
         sizes_reason: ``given``, or why they were suggested.
         thresholds: Ratio thresholds, in ascending order.
         policies: Standard, the thresholds, and automatic visibility if included.
-        baselines: Baselines, in table order.
+        baselines: Baselines, and tokens chosen for the shortest segmentation, in table order.
         cells: Every policy and baseline on every corpus.
         facts: Every vocabulary.
         growth: Standard BPE with ``growth_tokens`` more tokens, as cells.

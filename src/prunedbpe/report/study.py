@@ -21,11 +21,11 @@ from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.analysis.comparison import compare
 from prunedbpe.analysis.sweeping import GROWTH, advise_sizes
 from prunedbpe.corpus import Corpus
-from prunedbpe.counts import SourceCounts, count_by_source, reduce_counts
+from prunedbpe.counts import SourceCounts, count_by_source
 from prunedbpe.errors import SettingsError
 from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer, find_pretokenizer
 from prunedbpe.report.cache import StudyCache
-from prunedbpe.report.experiment import AUTO, BASELINES, Experiment
+from prunedbpe.report.experiment import AUTO, BASELINES, CHOSEN, Experiment
 from prunedbpe.report.results import (
     STANDARD,
     CorpusFacts,
@@ -53,7 +53,7 @@ class StudyPlan:
         corpora: Two corpora by name.
         sizes: Vocabulary sizes; if empty, suggested by the marginal-reduction rule.
         thresholds: Ratio thresholds, in ascending order.
-        auto: Include automatic visibility.
+        auto: Include automatic visibility, by rank and for the shortest segmentation.
         baselines: Include the baselines.
         pretokenizer: The pretokenizer for both corpora.
         special_tokens: Reserved tokens.
@@ -156,7 +156,7 @@ def run_study(
         sizes_reason=reason,
         thresholds=list(plan.thresholds),
         policies=policies,
-        baselines=BASELINES if plan.baselines else [],
+        baselines=[*(BASELINES if plan.baselines else []), *([CHOSEN] if plan.auto else [])],
         cells=[],
         facts=[],
         growth=[],
@@ -182,12 +182,8 @@ def _experiments(
 ) -> list[Experiment]:
     parts = {name: sources.total for name, sources in counted.items()}
     whole = "+".join(parts)
-    tables = {**parts, whole: reduce_counts(list(parts.values()))}
-    joined = SourceCounts.from_tables(
-        [name for source in counted.values() for name in source.names],
-        [source.table(i) for source in counted.values() for i in range(len(source))],
-    )
-    sources = {**counted, whole: joined}
+    sources = {**counted, whole: SourceCounts.of_parts(list(counted.values()))}
+    tables = {**parts, whole: sources[whole].total}
     return [
         Experiment(
             name,
@@ -247,6 +243,11 @@ def _run_experiment(
                 tokenizer.save(export / tokenizer_folder(experiment.name, size, policy))
     with clock.part("shortest"):
         results.cells.extend(experiment.cells(sizes, policies))
+    if plan.auto:
+        with clock.part("choose for shortest"):
+            cells, facts = experiment.chosen(sizes)
+        results.cells.extend(cells)
+        results.facts.extend(facts)
     results.growth.extend(experiment.growth(sizes))
     results.facts.extend(experiment.facts(sizes, policies, plan.thresholds))
     if plan.baselines:

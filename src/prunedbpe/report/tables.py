@@ -173,8 +173,9 @@ def baseline_table(results: StudyResults) -> Table:
     return Table(
         "table-baselines",
         "Baselines at the same visible size",
-        "Reduction against Standard BPE of the same size, in percent. The last column is a lower "
-        "bound for the Standard vocabulary; all others encode with their own merges.",
+        "Reduction against Standard BPE by rank of the same size, in percent. 'Shortest on "
+        "Standard' is a lower bound for the Standard vocabulary. 'Chosen for shortest' is measured "
+        "in the shortest segmentation; all others encode with their own merges.",
         ["Trained on", "Encoded", "Size", *named],
         rows,
         headings=3,

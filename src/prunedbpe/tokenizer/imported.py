@@ -1,10 +1,11 @@
 """A tokenizer imported from another library: the native encoder, the original's token ids.
 
-An imported tokenizer is Standard BPE whose ids, special tokens and way of cutting are those of its
-original. It is a :class:`~prunedbpe.tokenizer.Tokenizer` in every respect: audit it, retarget it,
-use it in transformers. ``encode`` returns the original library's ids, unless its segmentation is
-``shortest``. Some libraries always find added tokens in text; ``allowed_special="all"`` does the
-same.
+An imported tokenizer has the ids, special tokens and way of cutting of its original. It is Standard
+BPE, or the fewest tokens of a Unigram model, whose tokens have no merges. It is a
+:class:`~prunedbpe.tokenizer.Tokenizer` in every respect: audit it, retarget it, use it in
+transformers. ``encode`` returns the original library's ids, unless you chose another segmentation
+than the original's. Some libraries always find added tokens in text; ``allowed_special="all"`` does
+the same.
 """
 
 from __future__ import annotations

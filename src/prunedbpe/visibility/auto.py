@@ -18,6 +18,7 @@ from __future__ import annotations
 from prunedbpe._support.checkpoint import NO_CHECKPOINT, Checkpoint
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.counts import ChunkCounts
+from prunedbpe.errors import SettingsError
 from prunedbpe.merges import Candidates, MergeTable
 from prunedbpe.types import BYTE_COUNT, Settings
 from prunedbpe.visibility.by_rank import VALIDATED_MARGIN, VALIDATED_RATIOS, RankChooser
@@ -71,11 +72,12 @@ def choose_visibility(
         **policy.describe_sources(),
     }
     if policy.validation is None:
-        choice = chooser.choose()
-    else:
-        assert isinstance(policy.validation, ChunkCounts), "the validation text was not counted"
-        choice = chooser.choose_validated(policy.validation)
-    return choice.reported(report)
+        return chooser.choose().reported(report)
+    if not isinstance(policy.validation, ChunkCounts):
+        raise SettingsError(
+            "the validation text is not counted", hint="give validation=prunedbpe.count(text)"
+        )
+    return chooser.choose_validated(policy.validation).reported(report)
 
 
 def _wanted_merges(required: int, policy: VisibilityPolicy) -> int:

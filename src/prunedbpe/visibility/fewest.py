@@ -7,7 +7,7 @@ All candidates start visible; those worth least are hidden, a few at a time, unt
 met. A second step swaps hidden for visible tokens as long as that helps.
 
 Native code measures losses and gains (:class:`prunedbpe._core.FewestTokens`); what to do about them
-is decided here. Plain Python: :mod:`prunedbpe.reference.fewest`. ``docs/concepts/fewest.md``
+is decided here. Plain Python: :mod:`prunedbpe.reference.fewest_tokens`. ``docs/concepts/fewest.md``
 explains the method and what was measured.
 """
 

@@ -31,6 +31,25 @@ def test_the_sources_add_up_to_the_corpus(tmp_path_factory, files, kind):
     assert_same(count_by_source(folder, sources=kind, threads=3), by_source)
 
 
+@given(
+    st.lists(
+        st.lists(st.tuples(st.sampled_from("abc"), chunk_counts()), min_size=1),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_corpora_join_as_their_tables_do(parts):
+    def join(tables):
+        return SourceCounts.from_tables(
+            [name for name, _ in tables], [ChunkCounts.from_mapping(part) for _, part in tables]
+        )
+
+    assert_same(
+        SourceCounts.of_parts([join(part) for part in parts]),
+        join([table for part in parts for table in part]),
+    )
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), chunk_counts()), min_size=1, max_size=6))
 def test_tables_join_to_a_table_and_a_matrix(parts):
     names = [name for name, _ in parts]

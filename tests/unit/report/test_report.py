@@ -11,7 +11,16 @@ from html.parser import HTMLParser
 import pytest
 from cli_helpers import make_text
 
-from prunedbpe import Corpus, Learner, Tokenizer, count, learn, reference
+from prunedbpe import (
+    Corpus,
+    Learner,
+    Tokenizer,
+    count,
+    count_by_source,
+    learn,
+    prune,
+    reference,
+)
 from prunedbpe.analysis.sweeping import advise_sizes
 from prunedbpe.baselines import PickyBPE, learn_picky
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
@@ -79,6 +88,23 @@ def test_lengths_are_what_exported_tokenizers_give(folder, results):
             assert whole.length == sum(cell.length for cell in parts)
     assert results.spot_checks
     assert all(check.expected == check.encoded for check in results.spot_checks)
+
+
+def test_chosen_for_shortest_is_what_prune_gives(folder, results):
+    counted = count_by_source([folder / "I"])
+    merges = learn(counted.total, 2 * SIZES[1])
+    tok = prune(
+        merges,
+        SIZES[0],
+        threshold="auto",
+        segmentation="shortest",
+        sources=counted,
+        counts=counted.total,
+    )
+    for corpus in ("I", "II"):
+        cell = results.cell("I", SIZES[0], experiment.CHOSEN, corpus)
+        assert cell.length == sum(len(tok.encode(text)) for text in documents(folder, corpus))
+    assert results.reduction("I", SIZES[0], experiment.CHOSEN, "I") > 0
 
 
 def test_picky_lengths_are_what_its_tokenizer_gives(folder, results):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from cli_helpers import make_text
 from hypothesis import given
@@ -15,7 +14,8 @@ import prunedbpe
 from prunedbpe import ChunkCounts, Corpus, learn, prune
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.training import prune_run
-from prunedbpe.visibility.auto import NO_DISCOUNT, Discount, choose_visibility, hide, prices
+from prunedbpe.visibility.auto import choose_visibility
+from prunedbpe.visibility.by_rank import hide
 from prunedbpe.visibility.exposure import encoded_length
 from prunedbpe.visibility.policy import VisibilityPolicy
 
@@ -44,22 +44,24 @@ def length_of(tokenizer, texts):
 
 @pytest.mark.parametrize("validated", [False, True])
 def test_encoding_is_as_long_as_the_algebra_says(merges, validated):
-    other = prunedbpe.replay(merges, prunedbpe.count(Corpus.from_texts(OTHER)))
+    other = prunedbpe.count(Corpus.from_texts(OTHER))
     options = {"validation": other} if validated else {}
     tokenizer = prune(merges, 700, threshold="auto", **options)
     assert tokenizer.training["encoded_length"] == length_of(tokenizer, TEXTS)
     hidden = ~tokenizer.vocabulary.visible
-    assert encoded_length(merges.pairs, other, hidden) == length_of(tokenizer, OTHER)
+    applied = prunedbpe.replay(merges, other)
+    assert encoded_length(merges.pairs, applied, hidden) == length_of(tokenizer, OTHER)
     if validated:
         assert tokenizer.training["auto"]["validation_length"] == length_of(tokenizer, OTHER)
 
 
 @given(documents(), st.integers(0, 40), st.sampled_from(["none", "itself", "other"]))
 def test_any_corpus_encodes_as_the_algebra_says(texts, required, validated):
-    merges = learn(prunedbpe.count(Corpus.from_texts(texts)), 200)
+    counts = prunedbpe.count(Corpus.from_texts(texts))
+    merges = learn(counts, 200)
     required = min(required, len(merges))
     other = prunedbpe.count(Corpus.from_texts(["the hat that 人民"]))
-    validation = {"none": None, "itself": merges.applied, "other": other}[validated]
+    validation = {"none": None, "itself": counts, "other": other}[validated]
     tokenizer = prune(merges, 260 + required, threshold="auto", validation=validation)
     assert tokenizer.training["encoded_length"] == length_of(tokenizer, texts)
     assert tokenizer.vocab_size == 260 + required
@@ -69,16 +71,26 @@ def test_any_corpus_encodes_as_the_algebra_says(texts, required, validated):
 
 
 def test_what_is_reported(merges):
-    report = prune(merges, 700, threshold="auto").training["auto"]
+    tokenizer = prune(merges, 700, threshold="auto")
+    report = dict(tokenizer.training["auto"])
+    [gain] = report.pop("gains")
+    assert gain["source"] == "<corpus>" and gain["gain"] > 0
+    assert gain["tokens"] == tokenizer.training["encoded_length"]
+    assert gain["standard_tokens"] == tokenizer.training["standard_encoded_length"]
     assert report == {
-        "candidates_learned": 1200,
-        "sources": 0,
-        "stopped": "enough candidates",
+        "segmentation": "rank",
         "chosen_by": "rule",
+        "candidates_learned": 1200,
+        "stopped": "enough candidates",
+        "sources": 0,
+        "source_kind": "corpus",
+        "source_note": "",
         "candidates": 704,
         "candidate_ratio": 1.6,
-        "spread_exponent": 0.35,
+        "exponent": 0.8,
         "newcomer_discount": 0.15,
+        "harmed": [],
+        "protected": [],
     }
     few = merges.head(600)
     assert prune(few, 700, threshold="auto").training["auto"]["stopped"] == "no more merges given"
@@ -90,17 +102,18 @@ def test_what_is_reported(merges):
 
 
 def test_the_validated_choice_is_the_shortest_of_those_tried(merges):
-    report = prune(merges, 400, threshold="auto", validation=merges.applied).training["auto"]
+    own = prunedbpe.count(Corpus.from_texts(TEXTS))
+    report = prune(merges, 400, threshold="auto", validation=own).training["auto"]
     assert report["chosen_by"] == "validation"
     assert report["validation_length"] == min(t["validation_length"] for t in report["tried"])
     assert report["validation_length"] < report["validation_standard_length"]
 
 
-def test_validation_may_only_be_counted(merges):
-    counts = prunedbpe.count(Corpus.from_texts(OTHER))
-    counted = prune(merges, 500, threshold="auto", validation=counts)
-    replayed = prune(merges, 500, threshold="auto", validation=prunedbpe.replay(merges, counts))
-    assert counted.vocab_bytes() == replayed.vocab_bytes()
+def test_trusting_the_corpus_makes_it_shorter(folder):
+    cautious = prunedbpe.train(folder, 500, threshold="auto")
+    trusting = prunedbpe.train(folder, 500, threshold="auto", trust_corpus=True)
+    assert trusting.training["auto"]["exponent"] == 1.0
+    assert trusting.training["encoded_length"] <= cautious.training["encoded_length"]
 
 
 def test_too_few_merges_or_too_little_room(merges):
@@ -112,41 +125,78 @@ def test_too_few_merges_or_too_little_room(merges):
         prune(merges, 400, threshold="auto", candidate_ratio=0.5)
 
 
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"validation": ["text"]}, "validation text needs the threshold auto"),
+        ({"source_weights": {"a": 2.0}}, "weights of sources needs the threshold auto"),
+        ({"trust_corpus": True}, "trust in the corpus needs the threshold auto"),
+        (
+            {"threshold": "auto", "trust_corpus": True, "validation": ["text"]},
+            "validation text decides whether to trust",
+        ),
+        ({"segmentation": "longest"}, "segmentation='longest'"),
+    ],
+)
+def test_options_that_do_not_go_together(options, message):
+    with pytest.raises(SettingsError, match=message):
+        VisibilityPolicy(**options)
+
+
 def test_more_candidates_are_shorter_on_the_corpus_itself(merges):
     lengths = [
-        encoded_length(merges.pairs, merges.applied, hide(merges, merges.applied, count, 300))
+        encoded_length(merges.pairs, merges.applied, hide(merges, [merges.applied], count, 300))
         for count in (300, 360, 420, 480)
     ]
     assert lengths == sorted(lengths, reverse=True) and lengths[0] > lengths[-1]
 
 
-def test_prices(merges):
-    assert (prices(merges, 500, 300, [], NO_DISCOUNT) == 1).all()
-    worth = prices(merges, 500, 300, [], Discount(0.35, 0.15))
-    assert (worth[:556] == 1).all() and np.allclose(worth[556:], 0.85)
-    source = merges.applied
-    nowhere = prunedbpe.Applied(np.zeros(256, np.int64), np.zeros(1200, np.int64))
-    worth = prices(merges, 500, 300, [source, nowhere], Discount(0.5, 0.0))
-    assert np.allclose(worth, 0.5**0.5)  # every token is at home in one of two sources
-
-
 def test_a_token_of_one_source_gives_way_to_one_of_many():
-    # Both stand 12 times in the corpus and are made of bytes; one in three sources, one in one.
+    # Both stand 12 or 13 times in the corpus; one in three sources, one in one.
     tables = [
         ChunkCounts.from_mapping(part)
-        for part in ({b"ab": 4}, {b"ab": 4}, {b"ab": 4, b"cd": 13, b"ef": 30})
+        for part in ({b"ab": 4, b"ef": 9}, {b"ab": 4}, {b"ab": 4, b"cd": 13, b"ef": 30})
     ]
     sources = prunedbpe.SourceCounts.from_tables("abc", tables)
     merges = learn(sources.total, 3)
-    plain = prune(merges, 258, threshold="auto", special_tokens=(), candidate_ratio=1.5)
-    spread = prune(
-        merges, 258, threshold="auto", special_tokens=(), candidate_ratio=1.5, sources=sources
-    )
-    strings = [b"ef", b"cd", b"ab"]
-    assert merges.token_bytes[256:] == strings
+    assert merges.token_bytes[256:] == [b"ef", b"cd", b"ab"]
+    options = {"threshold": "auto", "special_tokens": (), "candidate_ratio": 1.5}
+    unprotected = {"a": 1, "b": 1, "c": 0}  # c would pay for the others, and is protected
+    plain = prune(merges, 258, **options)
+    shared = prune(merges, 258, sources=sources, source_weights=unprotected, **options)
     # The newcomer discount alone keeps what Standard BPE has; being in many sources outweighs it.
     assert plain.vocabulary.visible[256:].tolist() == [True, True, False]
-    assert spread.vocabulary.visible[256:].tolist() == [True, False, True]
+    assert shared.vocabulary.visible[256:].tolist() == [True, False, True]
+    protected = prune(merges, 258, sources=sources, **options).training["auto"]
+    assert all(row["gain"] >= 0 for row in protected["gains"])
+    assert protected["harmed"] == []
+
+
+@pytest.mark.parametrize("segmentation", ["rank", "shortest"])
+@pytest.mark.parametrize("trust", [False, True])
+def test_no_source_pays_for_another(tmp_path, segmentation, trust):
+    """One small source has words of its own, which a large one would crowd out."""
+    for name, seed, lines in (("large", 1, 3000), ("small", 2, 60), ("other", 3, 300)):
+        text = make_text(seed, lines)
+        # Other letters, so that the sources share no token.
+        shifted = text.translate({ord(c): ord(c) + 0x400 * seed for c in "abcdefghijklmnop"})
+        (tmp_path / f"{name}.txt").write_text(shifted, encoding="utf-8")
+    tokenizer = prunedbpe.train(
+        tmp_path, 700, threshold="auto", segmentation=segmentation, trust_corpus=trust
+    )
+    standard = prunedbpe.train(tmp_path, 700, threshold=0)
+    auto = tokenizer.training["auto"]
+    assert auto["harmed"] == []
+    gains = {}
+    for path in tmp_path.glob("*.txt"):
+        texts = path.read_text(encoding="utf-8").split("\n")
+        gains[str(path)] = 1 - length_of(tokenizer, texts) / length_of(standard, texts)
+        assert gains[str(path)] >= 0
+    reported = {row["source"]: row["gain"] for row in auto["gains"]}
+    for source, gain in gains.items():
+        whole = [value for name, value in reported.items() if name.startswith(source)]
+        assert min(whole) - 1e-6 <= gain <= max(whole) + 1e-6
+    assert [row["gain"] for row in auto["gains"]] == sorted(row["gain"] for row in auto["gains"])
 
 
 def test_extend_is_asked_for_no_more_than_is_needed(merges):

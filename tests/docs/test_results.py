@@ -1,0 +1,24 @@
+"""The page of the study shows what its JSON files hold."""
+
+import json
+import runpy
+from pathlib import Path
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+
+
+def test_tables_beside_the_paper_are_fresh():
+    page = (RESULTS / "index.md").read_text(encoding="utf-8")
+    script = runpy.run_path(str(RESULTS / "beside_paper.py"))
+    assert script["with_tables"](page) == page, "run docs/results/beside_paper.py"
+
+
+def test_figures_of_the_paper_agree_with_each_other():
+    # Lengths are rounded to a thousand tokens, reductions to 0.01 %.
+    paper = json.loads((RESULTS / "paper.json").read_text(encoding="utf-8"))
+    assert (len(paper["lengths"]), len(paper["internal"])) == (28, 12)
+    for cell in paper["lengths"]:
+        lengths = cell["millions"]
+        for threshold, reduction in cell["reduction"].items():
+            exact = 100 * (1 - lengths[threshold] / lengths["Standard"])
+            assert abs(exact - reduction) < 0.0056, cell
