@@ -29,7 +29,8 @@ struct Substrings {
     std::vector<std::int64_t> worths;   ///< by string: its S, in 1/unit of a token
 };
 
-/// Memory: 6 bytes for every match of a candidate in a unique chunk, and about 12 for every unique byte.
+/// Memory: 6 bytes for every match of a candidate in a unique chunk, 3 for every unique byte, and 16 more while it looks
+/// for unlisted substrings.
 class LowerBound {
 public:
     static constexpr std::int64_t unit = 4096;  ///< multipliers are counted in 1/unit of a token

@@ -57,14 +57,15 @@ def lagrangian(
         multipliers: A number of at least 0 for every match of every candidate.
         required: Number of visible learned tokens.
 
-    With "ab" or "bc" visible, "abc" becomes two tokens. Without multipliers both edges are free to
-    use, which shows no more than that; a corpus of "abab" and "bcbc" needs multipliers of 1/2:
+    If all multipliers are 0, every candidate is free to use: "ab ab" and "bc bc", 4 tokens. With
+    multipliers of 1 a match costs as much as its bytes, 8 in all, and the one visible token takes
+    2 back:
 
     >>> counts = {b"abab": 1, b"bcbc": 1}
     >>> edges = matches(counts, {b"ab", b"bc"})
     >>> lagrangian(counts, dict.fromkeys(edges, Fraction(0)), required=1)
     Fraction(4, 1)
-    >>> lagrangian(counts, dict.fromkeys(edges, Fraction(1)), required=1)  # ab ab b c b c
+    >>> lagrangian(counts, dict.fromkeys(edges, Fraction(1)), required=1)
     Fraction(6, 1)
     """
     paths = sum(
