@@ -44,12 +44,12 @@ RULES: dict[str, Rule] = {
 }
 CHOICES = {
     "rank": (
-        (1.0, 0.0, 1.6), (1.0, 0.0, 2.0), (1.0, 0.15, 1.6), (0.9, 0.15, 1.6), (0.8, 0.0, 1.6),
-        (0.8, 0.15, 1.6), (0.8, 0.15, 2.0), (0.75, 0.15, 1.6), (0.7, 0.15, 1.6), (0.7, 0.15, 1.3),
+        (1.0, 0.0, 1.6), (1.0, 0.0, 2.0), (0.9, 0.15, 1.8), (0.83, 0.0, 1.8), (0.83, 0.15, 1.6),
+        (0.83, 0.15, 1.8), (0.83, 0.15, 2.0), (0.83, 0.3, 1.8), (0.75, 0.15, 1.6), (0.7, 0.15, 1.6),
     ),
     "shortest": (
-        (1.0, 0.0, 2.0), (1.0, 0.0, 4.0), (0.9, 0.15, 2.0), (0.8, 0.0, 2.0), (0.8, 0.15, 1.6),
-        (0.8, 0.15, 2.0), (0.8, 0.2, 2.5), (0.8, 0.25, 3.0), (0.8, 0.15, 3.0), (0.75, 0.15, 2.0),
+        (1.0, 0.0, 2.0), (1.0, 0.0, 4.0), (0.9, 0.2, 2.5), (0.8, 0.0, 2.5), (0.8, 0.15, 2.0),
+        (0.8, 0.2, 2.5), (0.8, 0.25, 3.0), (0.8, 0.15, 3.0), (0.75, 0.2, 2.5),
     ),
 }  # fmt: skip
 for segmentation, choices in CHOICES.items():
@@ -145,7 +145,7 @@ def by_rule(learner: Learner, required: int, rule: Rule, known: SourceCounts) ->
         chosen = policy.VisibilityPolicy(threshold, segmentation=segmentation)
         return decide(learner, required, chosen)
     # The default rule stands for whichever is measured.
-    policy.CAUTIOUS = source_values.ValueRule(exponent, discount)
+    policy.CAUTIOUS[segmentation] = source_values.ValueRule(exponent, discount)
     chosen = policy.VisibilityPolicy(
         "auto", segmentation=segmentation, candidate_ratio=ratio, sources=known
     )

@@ -53,6 +53,12 @@ void bind_visibility(nb::module_& module) {
             "losses", [](const FewestTokens& self) { return copy_to_array<std::int64_t>(self.losses()); },
             "By rank, then by source: how many more tokens the corpus has without a visible token.")
         .def(
+            "loss_values",
+            [](FewestTokens& self, InputArray<double> weights, double exponent) {
+                return copy_to_array<double>(self.loss_values({as_span(weights), exponent}));
+            },
+            "weights"_a, "exponent"_a, "By rank: the sum of weight * loss ^ exponent over the sources.")
+        .def(
             "gains", [](const FewestTokens& self) { return to_array(without_gil([&] { return self.gains(); })); },
             "By rank, then by source: how many fewer tokens the corpus has with a hidden token.")
         .def(

@@ -131,6 +131,9 @@ class FewestTokens:
         By rank, then by source: how many more tokens the corpus has without a visible token.
         """
 
+    def loss_values(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], exponent: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
+        """By rank: the sum of weight * loss ^ exponent over the sources."""
+
     def gains(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
         By rank, then by source: how many fewer tokens the corpus has with a hidden token.

@@ -74,6 +74,13 @@ def test_losses_gains_and_lengths(corpus, data, threads):
         hidden = [merges.token_bytes[rank] for rank in ranks if not found.visible[rank]]
         assert found.lengths.tolist() == plain.lengths(divided, visible)
         assert found.losses.tolist() == by_rank(plain.losses(divided, visible), merges, number)
+        rule, weights = ValueRule(0.5, 0.0), np.arange(1.0, number + 1)
+        expected = [
+            plain.value(savings, weights.tolist(), rule.exponent)
+            for savings in found.losses.tolist()
+        ]
+        assert found.loss_values(rule, weights).tolist() == expected
+        assert rule.values(found.losses, weights).tolist() == expected
         gains = plain.gains(divided, visible, hidden)
         assert found.gains.tolist() == by_rank(gains, merges, number)
 

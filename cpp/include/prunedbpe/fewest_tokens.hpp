@@ -39,7 +39,10 @@ public:
     /// By rank, and by source within a rank: the loss of every visible token, 0 for others.
     std::span<const std::int64_t> losses() const;
 
-    /// The same for the gain of every hidden token, 0 for others; computed by going through all chunks.
+    /// By rank: what the losses of a token are worth. Only those that changed since the last call are computed again.
+    std::span<const double> loss_values(const SourceValue& value);
+
+    /// As `losses`, the gain of every hidden token, 0 for others; computed by going through all chunks.
     std::vector<std::int64_t> gains() const;
 
     /// By source: the fewest tokens of its chunks.

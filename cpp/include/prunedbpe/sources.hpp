@@ -1,6 +1,7 @@
-// Which sources of a corpus its chunks occur in.
+// Which sources of a corpus its chunks occur in, and what an amount divided by source is worth.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,23 @@ struct SourcesView {
     void for_each(std::size_t chunk, Use&& use) const {
         const auto end = static_cast<std::size_t>(offsets[chunk + 1]);
         for (auto j = static_cast<std::size_t>(offsets[chunk]); j < end; ++j) use(sources[j], counts[j]);
+    }
+};
+
+/// What an amount of tokens is worth, if it is divided into amounts a_s by source: the sum of weight_s * a_s ^ exponent.
+/// An exponent below 1 prefers what many sources share to what one source repeats.
+struct SourceValue {
+    std::span<const double> weights;
+    double exponent;
+
+    /// What amounts by source are worth.
+    template <class Amount>
+    double operator()(std::span<const Amount> amounts) const {
+        double worth = 0;
+        for (std::size_t s = 0; s < amounts.size(); ++s) {
+            if (amounts[s] != 0) worth += weights[s] * std::pow(static_cast<double>(amounts[s]), exponent);
+        }
+        return worth;
     }
 };
 

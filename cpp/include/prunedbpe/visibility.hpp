@@ -11,13 +11,6 @@
 
 namespace prunedbpe {
 
-/// What an amount of tokens is worth, if it is divided into amounts a_s by source: the sum of weight_s * a_s ^ exponent.
-/// An exponent below 1 prefers what many sources share to what one source repeats.
-struct SourceValue {
-    std::span<const double> weights;
-    double exponent;
-};
-
 /// Hides `count` learned tokens one by one, always the cheapest, and returns their ranks in that order; so the first k are
 /// the answer for k. Hiding t turns each of its flow(t) occurrences into w(t) visible tokens, and costs price(t) times the
 /// value of flow(t) * (w(t) - 1). Its flow moves to its parts, whose costs rise. Costs never fall, so a lazy heap that

@@ -1,5 +1,6 @@
 #include "prunedbpe/fewest_tokens.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -67,6 +68,8 @@ struct FewestTokens::Parts {
           chunks(edges),
           states(edges.token_count(), 0),
           losses(edges.token_count() * given.source_count, 0),
+          is_stale(edges.token_count(), 1),
+          values(edges.token_count(), 0),
           lengths(given.source_count, 0),
           is_dirty(edges.chunk_count(), false) {
         known_losses.resize(counts.bytes.size());
@@ -79,6 +82,12 @@ struct FewestTokens::Parts {
     }
 
     SourcesView sources() const { return {source_offsets, source_indices, source_counts, lengths.size()}; }
+
+    /// Adds to the losses of a token for every source of the chunk.
+    void add_loss(std::uint32_t token, std::size_t chunk, std::int64_t amount) {
+        add_to_row(losses.data(), token, chunk, amount);
+        std::atomic_ref(is_stale[token]).store(1, std::memory_order_relaxed);
+    }
 
     /// Adds amount * count to a row of `table` for every source of the chunk. Several threads may add to one number; sums
     /// of integers do not depend on their order.
@@ -94,7 +103,7 @@ struct FewestTokens::Parts {
         std::size_t at = 0;
         const auto forget_up_to = [&](std::size_t end) {
             for (; at < end; ++at) {
-                if (known[at].loss != 0) add_to_row(losses.data(), known[at].token, chunk, -std::int64_t{known[at].loss});
+                if (known[at].loss != 0) add_loss(known[at].token, chunk, -std::int64_t{known[at].loss});
                 known[at].loss = 0;
             }
         };
@@ -102,10 +111,10 @@ struct FewestTokens::Parts {
             forget_up_to(begin);
             KnownLoss& before = known[at++];
             if (before.loss != 0 && before.token == token) {
-                if (loss != before.loss) add_to_row(losses.data(), token, chunk, std::int64_t{loss} - before.loss);
+                if (loss != before.loss) add_loss(token, chunk, std::int64_t{loss} - before.loss);
             } else {
-                if (before.loss != 0) add_to_row(losses.data(), before.token, chunk, -std::int64_t{before.loss});
-                add_to_row(losses.data(), token, chunk, loss);
+                if (before.loss != 0) add_loss(before.token, chunk, -std::int64_t{before.loss});
+                add_loss(token, chunk, loss);
             }
             before = {token, loss};
         });
@@ -123,6 +132,10 @@ struct FewestTokens::Parts {
     ChunksByToken chunks;
     std::vector<std::uint8_t> states;  ///< by rank; those of the bytes mean nothing
     std::vector<std::int64_t> losses;  ///< by rank, then by source
+    std::vector<std::uint8_t> is_stale;  ///< by rank: whether its value is that of former losses
+    std::vector<double> values;          ///< by rank: what its losses are worth
+    std::vector<double> value_weights;   ///< the weights and the exponent behind `values`
+    double value_exponent = 0;
     std::vector<std::int64_t> lengths;  ///< by source
     HugeVector<KnownLoss> known_losses;        ///< by byte of all chunks: what `losses` holds of it
     HugeVector<std::uint32_t> known_fewest;    ///< by chunk: what `lengths` holds of it
@@ -179,6 +192,23 @@ bool FewestTokens::settle(double seconds) {
 }
 
 std::span<const std::int64_t> FewestTokens::losses() const { return parts_->losses; }
+
+std::span<const double> FewestTokens::loss_values(const SourceValue& value) {
+    Parts& parts = *parts_;
+    const std::size_t source_count = parts.lengths.size();
+    if (value.weights.size() != source_count) throw std::invalid_argument("every source needs a weight");
+    if (!std::ranges::equal(value.weights, parts.value_weights) || value.exponent != parts.value_exponent) {
+        parts.value_weights.assign(value.weights.begin(), value.weights.end());
+        parts.value_exponent = value.exponent;
+        std::fill(parts.is_stale.begin(), parts.is_stale.end(), std::uint8_t{1});
+    }
+    for (std::size_t rank = 0; rank < parts.values.size(); ++rank) {
+        if (!parts.is_stale[rank]) continue;
+        parts.values[rank] = value(losses().subspan(rank * source_count, source_count));
+        parts.is_stale[rank] = 0;
+    }
+    return parts.values;
+}
 
 std::vector<std::int64_t> FewestTokens::gains() const {
     Parts& parts = *parts_;

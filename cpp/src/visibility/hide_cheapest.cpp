@@ -63,12 +63,7 @@ private:
 
     double cost(std::uint32_t rank) {
         const std::uint32_t more = width(raw(parts(rank).left)) + width(raw(parts(rank).right)) - 1;
-        const std::span<const double> flows = flow(rank);
-        double worth = 0;
-        for (std::size_t s = 0; s < flows.size(); ++s) {
-            if (flows[s] != 0) worth += value_.weights[s] * std::pow(flows[s], value_.exponent);
-        }
-        return price_[rank] * worth * std::pow(more, value_.exponent);
+        return price_[rank] * value_(std::span<const double>(flow(rank))) * std::pow(more, value_.exponent);
     }
 
     /// Adds the flow of `hidden` to the parts of a hidden rank, recursively.

@@ -132,8 +132,8 @@ CandidateRatio = Annotated[
     float | None,
     typer.Option(
         min=1.0,
-        help="With auto: merges to choose from, per visible learned token; 1.6 by rank, 2 for the "
-        "shortest segmentation.",
+        help="With auto: merges to choose from, per visible learned token; 1.8 by rank, 2.5 for "
+        "the shortest segmentation.",
         show_default=False,
     ),
 ]

@@ -175,7 +175,7 @@ class RankChooser:
         if available <= required + VALIDATED_MARGIN:  # steps of a ratio would be too coarse
             counts = set(range(required, available + 1))
         for merge_count in sorted(counts):
-            for rule in (TRUSTING, CAUTIOUS):
+            for rule in (TRUSTING, CAUTIOUS["rank"]):
                 choice = self._choose(merge_count, rule)
                 length = encoded_length(self._merges.pairs, validation, choice.hidden)
                 yield length, merge_count, choice

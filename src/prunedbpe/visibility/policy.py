@@ -19,7 +19,7 @@ from prunedbpe.types import FloatArray, Segmentation, Settings, check_segmentati
 from prunedbpe.visibility.source_values import CAUTIOUS, TRUSTING, ValueRule
 from prunedbpe.visibility.threshold import Threshold, check_cap
 
-CANDIDATE_RATIOS = {"rank": 1.6, "shortest": 2.0}
+CANDIDATE_RATIOS: dict[Segmentation, float] = {"rank": 1.8, "shortest": 2.5}
 """Merges that ``auto`` chooses from by default, per visible learned token, by segmentation."""
 
 ThresholdLike = Literal["auto"] | str | int | float | Threshold
@@ -47,8 +47,8 @@ class VisibilityPolicy:
         max_train_vocab: Upper bound of bytes and learned tokens.
         segmentation: How the tokenizer will cut text: ``"rank"`` or ``"shortest"``. With ``"auto"``
             the tokens are chosen for it.
-        candidate_ratio: With ``"auto"``: merges to choose from, per visible learned token; 1.6 for
-            encoding by rank and 2 for the shortest segmentation by default.
+        candidate_ratio: With ``"auto"``: merges to choose from, per visible learned token; 1.8 for
+            encoding by rank and 2.5 for the shortest segmentation by default.
         sources: With ``"auto"``: what counts as one source of the corpus; or the counted sources.
         source_weights: With ``"auto"``: what the sources weigh, by name or pattern; 1 by default.
             0 means that a source may get longer.
@@ -122,7 +122,7 @@ class VisibilityPolicy:
     @property
     def rule(self) -> ValueRule:
         """What a saving is worth."""
-        return TRUSTING if self.trust_corpus else CAUTIOUS
+        return TRUSTING if self.trust_corpus else CAUTIOUS[self.segmentation]
 
     @property
     def source_kind(self) -> SourceKind:

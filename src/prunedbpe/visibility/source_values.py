@@ -17,10 +17,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from prunedbpe.types import BYTE_COUNT, BoolArray, FloatArray, Int64Array, Settings
-
-EXPONENT = 0.8
-NEWCOMER_DISCOUNT = 0.15
+from prunedbpe.types import BYTE_COUNT, BoolArray, FloatArray, Int64Array, Segmentation, Settings
 
 MOST_ROUNDS = 24
 """Attempts of the guard before it gives up."""
@@ -35,13 +32,13 @@ class ValueRule:
         newcomer_discount: How much less a token beyond those of Standard BPE is worth, 0 to 1.
     """
 
-    exponent: float = EXPONENT
-    newcomer_discount: float = NEWCOMER_DISCOUNT
+    exponent: float
+    newcomer_discount: float
 
     def prices(self, merge_count: int, required: int) -> FloatArray:
         """What one unit of value counts, by rank, if Standard BPE has ``required`` tokens.
 
-        >>> ValueRule(newcomer_discount=0.25).prices(3, 2)[256:].tolist()
+        >>> ValueRule(1.0, 0.25).prices(3, 2)[256:].tolist()
         [1.0, 1.0, 0.75]
         """
         prices = np.ones(BYTE_COUNT + merge_count)
@@ -55,7 +52,7 @@ class ValueRule:
             savings: By rank, and by source.
             weights: By source.
 
-        >>> ValueRule(0.5).values(np.array([[16, 0], [4, 4]]), np.ones(2)).tolist()
+        >>> ValueRule(0.5, 0.0).values(np.array([[16, 0], [4, 4]]), np.ones(2)).tolist()
         [4.0, 4.0]
         """
         # Most savings are 0, and powers are slow.
@@ -64,7 +61,10 @@ class ValueRule:
         return np.bincount(ranks, worth, minlength=len(savings)).astype(np.float64)
 
 
-CAUTIOUS = ValueRule()
+CAUTIOUS: dict[Segmentation, ValueRule] = {
+    "rank": ValueRule(0.83, 0.15),
+    "shortest": ValueRule(0.8, 0.2),
+}
 """The default: text that is to be encoded is not the corpus."""
 
 TRUSTING = ValueRule(1.0, 0.0)

@@ -85,9 +85,9 @@ def test_what_is_reported(merges):
         "sources": 0,
         "source_kind": "corpus",
         "source_note": "",
-        "candidates": 704,
-        "candidate_ratio": 1.6,
-        "exponent": 0.8,
+        "candidates": 792,
+        "candidate_ratio": 1.8,
+        "exponent": 0.83,
         "newcomer_discount": 0.15,
         "harmed": [],
         "protected": [],
@@ -208,7 +208,7 @@ def test_extend_is_asked_for_no_more_than_is_needed(merges):
             return merges
 
     auto = VisibilityPolicy("auto")
-    assert choose_visibility(Candidates(), 300, auto).merge_count == 480 == max(asked)
+    assert choose_visibility(Candidates(), 300, auto).merge_count == 540 == max(asked)
     choose_visibility(Candidates(), 300, replace(auto, max_train_vocab=256 + 350))
     assert asked[-1] == 350
 
