@@ -255,7 +255,8 @@ def reallocate_slots(
         tokenizer: Trained or imported.
         corpus: As for :func:`audit`.
         threshold: ``"auto"``, or the number of uses a visible token needs, encoding by rank.
-        segmentation: That of the new tokenizer; by default the original's.
+        segmentation: That of the new tokenizer, by default the original's; ``"auto"`` chooses the
+            tokens for it.
         vocab_size: All a model sees; the original's number of tokens by default.
         threads: One per core by default.
         progress: Progress reporter; silent by default.
@@ -276,11 +277,17 @@ def reallocate_slots(
         visible = int(tokenizer.vocabulary.visible.sum())
         vocab_size = visible + len(_unmergeable(tokenizer)) + len(specials)
     learner = Learner(counts, merges, threads=threads, progress=progress)
-    chosen = prune(learner, vocab_size, threshold=threshold, special_tokens=specials)
-    own = UseCounter(chosen, segmentation or tokenizer.segmentation, threads=threads)
-    length = own.length(text)
-    training = {**chosen.training, "encoded_length": own.length(counts)}
-    reallocated = Tokenizer(chosen.vocabulary, chosen.pretokenizer, training, own.segmentation)
+    reallocated = prune(
+        learner,
+        vocab_size,
+        threshold=threshold,
+        segmentation=segmentation or tokenizer.segmentation,
+        special_tokens=specials,
+        counts=counts,
+        threads=threads,
+        progress=progress,
+    )
+    length = UseCounter(reallocated, threads=threads).length(text)
     ids = id_map(tokenizer, reallocated)
     report = Reallocated(str(threshold), length, len(ids.kept), len(ids.new), len(ids.dropped))
     return reallocated, ids, report
