@@ -72,6 +72,7 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/bench_encode.py
 	$(BIN)/python benchmarks/bench_formats.py
 	$(BIN)/python benchmarks/bench_growth.py
+	$(BIN)/python benchmarks/bench_choose.py
 	$(BIN)/python benchmarks/bench_limits.py
 	$(BIN)/python benchmarks/publish.py
 

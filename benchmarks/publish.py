@@ -185,6 +185,39 @@ def growth_plot(figure: Any, rows: list[Row]) -> None:
         axis.legend()
 
 
+def choose_table(rows: list[Row]) -> Table:
+    times = ["1 thread: count + learn", "choose", "all threads: count + learn", "choose", "ratio"]
+    table = [["text", "unique chunks", *times, "peak memory, 1 / all", "bytes per unique byte"]]
+    for size in names(rows, "megabytes"):
+        one, many = (select(rows, megabytes=size, threads=threads) for threads in (1, 0))
+        unique = one[0]["unique_bytes"]
+        before = median(many, "count") + median(many, "learn")
+        table.append(
+            [
+                f"{size:g} MB",
+                f"{unique / 1e6:.1f} MB in {one[0]['unique_chunks'] / 1e3:.0f} thousand",
+                f"{median(one, 'count'):.2f} + {median(one, 'learn'):.2f} s",
+                f"{median(one, 'choose'):.2f} s",
+                f"{median(many, 'count'):.2f} + {median(many, 'learn'):.2f} s",
+                f"{median(many, 'choose'):.2f} s",
+                f"{median(many, 'choose') / before:.1f}",
+                f"{median(one, 'rss_mb'):.0f} / {median(many, 'rss_mb'):.0f} MB",
+                f"{median(one, 'chooser_bytes') / unique:.1f}",
+            ]
+        )
+    return table
+
+
+def choose_plot(figure: Any, rows: list[Row]) -> None:
+    sizes = names(rows, "megabytes")
+    axis = figure.subplots()
+    for threads, series in ((1, "1 thread"), (0, "all threads")):
+        found = [select(rows, megabytes=size, threads=threads) for size in sizes]
+        axis.plot(sizes, [median(f, "choose") for f in found], "o-", label=series)
+    axis.set(xlabel="text, MB", ylabel="seconds to choose", xlim=0, ylim=0)
+    axis.legend()
+
+
 STARTS = {
     "import_ms": "`from prunedbpe import Tokenizer`",
     "help_ms": "`prunedbpe --help`",
@@ -246,6 +279,7 @@ SECTIONS: dict[str, tuple[Callable[[list[Row]], Table], Callable[[Any, list[Row]
     "encode": (encode_table, encode_plot),
     "formats": (formats_table, formats_plot),
     "growth": (growth_table, growth_plot),
+    "choose": (choose_table, choose_plot),
     "limits": (limits_table, limits_plot),
 }
 
