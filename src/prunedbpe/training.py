@@ -347,7 +347,7 @@ def _checkpoint(
         "rule": asdict(policy.rule),
         "ratio": policy.ratio,
         "max_train_vocab": policy.max_train_vocab,
-        "weights": policy.weights.tolist(),
+        "weights": policy.weights(policy.rule).tolist(),
         **policy.describe_sources(),
     }
     return Checkpoint(run.choice_path, identity, every_seconds=seconds)

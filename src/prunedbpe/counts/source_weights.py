@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 
 from prunedbpe.corpus.files import COMPRESSIONS
 from prunedbpe.errors import FormatError, SettingsError
-from prunedbpe.types import FloatArray
+from prunedbpe.types import FloatArray, Int64Array
 
 _MOST_NAMES = 20
 """An error names at most this many of the known sources."""
@@ -107,6 +108,17 @@ def match_weights(names: Sequence[str], weights: Mapping[str, float]) -> FloatAr
             "all sources have the weight 0", hint="give at least one a weight above 0"
         )
     return found
+
+
+def parts_of_files(names: Sequence[str]) -> Int64Array:
+    """Into how many parts the file of each source was divided.
+
+    >>> parts_of_files(["wiki.txt [1/2]", "wiki.txt [2/2]", "logs.txt"]).tolist()
+    [2, 2, 1]
+    """
+    files = [_PART.sub("", name) for name in names]
+    counts = Counter(files)
+    return np.array([counts[file] for file in files], np.int64)
 
 
 def _matches(name: str, pattern: str) -> bool:

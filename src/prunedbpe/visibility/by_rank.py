@@ -148,7 +148,7 @@ class RankChooser:
         return self._choose(len(self._merges), self._policy.rule)
 
     def _choose(self, merge_count: int, rule: ValueRule) -> AutoChoice:
-        weights = self._policy.weights
+        weights = self._policy.weights(rule)
         choice, raised = choose_by_rank(
             self._merges, self._sources, merge_count, self._required, rule, weights
         )

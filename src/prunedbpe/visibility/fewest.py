@@ -308,7 +308,7 @@ class FewestChooser:
         return best_on_validation(tried, total_tokens(standard))
 
     def _choose(self, rule: ValueRule) -> AutoChoice:
-        weights = self._policy.weights
+        weights = self._policy.weights(rule)
         chooser = Chooser(
             self._corpus,
             self._required,

@@ -12,7 +12,7 @@ from typing import Literal, TypedDict
 
 from prunedbpe.corpus import Corpus, CorpusInput
 from prunedbpe.counts import ChunkCounts, SourceCounts
-from prunedbpe.counts.source_weights import match_weights
+from prunedbpe.counts.source_weights import match_weights, parts_of_files
 from prunedbpe.counts.sources import WHOLE_CORPUS, SourceKind
 from prunedbpe.errors import SettingsError
 from prunedbpe.types import FloatArray, Segmentation, Settings, check_segmentation
@@ -139,10 +139,14 @@ class VisibilityPolicy:
         """The counted sources; the whole corpus, if nothing was counted by source."""
         return self.sources.names if isinstance(self.sources, SourceCounts) else (WHOLE_CORPUS,)
 
-    @property
-    def weights(self) -> FloatArray:
-        """What each of the counted sources weighs."""
-        return match_weights(self.source_names, self.source_weights or {})
+    def weights(self, rule: ValueRule) -> FloatArray:
+        """What each of the counted sources weighs at first.
+
+        The parts of a divided file weigh together as much as the file would: what is spread evenly
+        over n parts is worth ``n ** (1 - exponent)`` times as much as in one piece.
+        """
+        given = match_weights(self.source_names, self.source_weights or {})
+        return given * parts_of_files(self.source_names) ** (rule.exponent - 1)
 
     def describe_sources(self) -> Settings:
         """What counted as a source, as JSON."""
