@@ -102,7 +102,8 @@ def harm_nobody(
         if not harmed.any():
             break
         percent = 100 * (choice.lengths / np.maximum(standard, 1) - 1)
-        raised = np.where(harmed, weights * (1 + 0.5 * np.minimum(2, percent)), weights)
+        # At least 5 %, or a small loss would take many rounds to disappear.
+        raised = np.where(harmed, weights * (1 + 0.5 * np.clip(percent, 0.1, 2)), weights)
         weights, used = raised, weights
     else:
         weights = used
