@@ -159,7 +159,7 @@ METHODS: dict[str, Callable[[Task], Choice]] = {
     "Unigram": unigram,
     "GreedTok": greedtok,
     "chosen for shortest": chosen,
-    "chosen for shortest, trusting, K = 2N": lambda task: chosen(task, trust_corpus=True),
+    "chosen for shortest, trusting, K = 2N": lambda task: chosen(task, trust_corpus=True, ratio=2),
     "chosen for shortest, trusting, K = 4N": lambda task: chosen(task, trust_corpus=True, ratio=4),
 }
 

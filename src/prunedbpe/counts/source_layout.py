@@ -4,8 +4,8 @@ No part of a corpus may pay for another, so neither very many files nor one larg
 parts of the corpus from a comparison:
 
 1. Up to :data:`MOST_SOURCES` files are a source each. More files are grouped by folder, at the
-   deepest level that has at most that many folders; if there is no such level, into runs of
-   neighbouring files of about equal size.
+   deepest level that has at most that many folders; if there is no such level, they are taken as
+   one text.
 2. A source that holds more than an eighth of the corpus is divided into parts of consecutive
    documents. A part has between a 32nd and a 16th of the bytes of the corpus, but at least 64 KiB.
 
@@ -52,7 +52,9 @@ class FileSources:
 
     def __init__(self, sizes: Mapping[str, int | None], kind: SourceKind) -> None:
         self._group_of, self._notes = _group_files(sizes, kind)
-        self._is_divided = kind == "files"
+        # More folders than may be sources are divided like one text.
+        are_joined = kind == "folders" and set(self._group_of.values()) == {WHOLE_CORPUS}
+        self._is_divided = kind == "files" or are_joined
         self._group_bytes: dict[str, int] = {}
         self._part_bytes = _SMALLEST_PART
         # By group and number in the group, in order of first appearance: the number of the source.
@@ -134,21 +136,4 @@ def _group_files(
         if 2 <= found <= MOST_SOURCES:
             note = f"{len(sizes):,} files grouped by folder into {found} sources"
             return {path: folder.as_posix() for path, folder in cut.items()}, [note]
-    return _group_neighbours(sizes)
-
-
-def _group_neighbours(sizes: Mapping[str, int | None]) -> tuple[dict[str, str], list[str]]:
-    """Group files into runs of about equal size."""
-    total = sum(size or 0 for size in sizes.values())
-    runs: dict[int, list[str]] = {}
-    begin = 0
-    for path, size in sizes.items():
-        run = min(begin * MOST_SOURCES // max(total, 1), MOST_SOURCES - 1)
-        runs.setdefault(run, []).append(path)
-        begin += size or 0
-    group_of = {}
-    for paths in runs.values():
-        name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1:,} more"
-        group_of.update(dict.fromkeys(paths, name))
-    note = f"{len(sizes):,} files grouped into {len(runs)} sources of neighbouring files"
-    return group_of, [note]
+    return dict.fromkeys(sizes, WHOLE_CORPUS), [f"{len(sizes):,} files taken as one text"]

@@ -5,6 +5,7 @@
 ``counts.parquet``  the chunk counts
 ``merges.parquet``  the merges learned so far, written at intervals and chosen sizes
 ``sources.parquet`` the chunk counts by source, if automatic visibility asked for them
+``choice.json``     the visible tokens so far, while they are chosen for the shortest segmentation
 =================== ========================================================================
 
 Files appear whole or not at all, so a run killed at any moment resumes from its last checkpoint.

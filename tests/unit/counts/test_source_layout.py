@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from source_helpers import assert_same, cells, write
 
 from prunedbpe import Corpus, count, count_by_source
-from prunedbpe.counts.source_layout import MOST_SOURCES
 from prunedbpe.errors import SettingsError
 
 KB = 1 << 10
@@ -50,12 +49,12 @@ def test_a_folder_whose_files_are_not_neighbours_is_still_one_source(tmp_path):
 
 
 def test_very_many_files_are_grouped(tmp_path):
-    flat = write(tmp_path / "flat", {f"{i:03}.txt": f"word{i:03}" for i in range(150)})
-    by_run = count_by_source(flat)
-    assert len(by_run) == MOST_SOURCES and by_run.total == count(flat)
-    assert names_in(flat, by_run)[:2] == ["000.txt and 2 more", "003.txt and 1 more"]
-    assert by_run.note == "150 files grouped into 64 sources of neighbouring files"
-    assert by_run.source_bytes.max() == 3 * 7 and by_run.source_bytes.min() == 2 * 7
+    flat = write(tmp_path / "flat", {f"{i:03}.txt": lines(20 * KB, f"w{i}") for i in range(150)})
+    divided = count_by_source(flat)
+    parts = len(divided)
+    assert 16 <= parts <= 32 and divided.total == count(flat)
+    assert divided.names == tuple(f"<corpus> [{i}/{parts}]" for i in range(1, parts + 1))
+    assert divided.note == (f"150 files taken as one text; <corpus> divided into {parts} parts")
     nested = write(tmp_path / "nested", {f"{i % 7}/{i:03}.txt": f"word{i}" for i in range(150)})
     by_folder = count_by_source(nested)
     assert by_folder.total == count(nested)
@@ -70,10 +69,10 @@ def test_very_many_folders_are_grouped_by_the_folders_above(tmp_path):
         by_folder = count_by_source(folder, sources=kind)
         assert names_in(folder, by_folder) == list("012")
         assert by_folder.total == count(folder)
-    deep = write(tmp_path / "deep", {f"{i:03}/a.txt": f"word{i:03}" for i in range(150)})
+    deep = write(tmp_path / "deep", {f"{i:03}/a.txt": lines(20 * KB, f"w{i}") for i in range(150)})
     for kind in ("files", "folders"):
-        by_run = count_by_source(deep, sources=kind)
-        assert len(by_run) == MOST_SOURCES and by_run.total == count(deep)
+        divided = count_by_source(deep, sources=kind)
+        assert 16 <= len(divided) <= 32 and divided.total == count(deep)
 
 
 def test_one_large_file_is_divided(tmp_path):
