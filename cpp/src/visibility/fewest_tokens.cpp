@@ -97,6 +97,7 @@ struct FewestTokens::Parts {
         });
     }
 
+    /// Measures a chunk again, and corrects the sums by the difference to what they hold of it.
     void settle_chunk(std::size_t chunk, ShortestPaths& paths) {
         paths.find(chunk, states.data(), shown);
         const std::span<KnownLoss> known = {known_losses.data() + edges.first_byte(chunk), edges.chunk(chunk).edges_at.size()};
@@ -130,18 +131,18 @@ struct FewestTokens::Parts {
     HugeVector<std::uint32_t> source_indices;
     HugeVector<std::int64_t> source_counts;
     ChunksByToken chunks;
-    std::vector<std::uint8_t> states;  ///< by rank; those of the bytes mean nothing
-    std::vector<std::int64_t> losses;  ///< by rank, then by source
-    std::vector<std::uint8_t> is_stale;  ///< by rank: whether its value is that of former losses
-    std::vector<double> values;          ///< by rank: what its losses are worth
-    std::vector<double> value_weights;   ///< the weights and the exponent behind `values`
+    std::vector<std::uint8_t> states;        ///< by rank; those of the bytes mean nothing
+    std::vector<std::int64_t> losses;        ///< by rank, then by source
+    std::vector<std::uint8_t> is_stale;      ///< by rank: whether its value is that of former losses
+    std::vector<double> values;              ///< by rank: what its losses are worth
+    std::vector<double> value_weights;       ///< the weights and the exponent behind `values`
     double value_exponent = 0;
-    std::vector<std::int64_t> lengths;  ///< by source
-    HugeVector<KnownLoss> known_losses;        ///< by byte of all chunks: what `losses` holds of it
-    HugeVector<std::uint32_t> known_fewest;    ///< by chunk: what `lengths` holds of it
-    std::vector<std::uint32_t> dirty;  ///< chunks that the last flip concerns
-    std::vector<bool> is_dirty;        ///< by chunk
-    std::size_t settled = 0;           ///< how many of the dirty ones are done
+    std::vector<std::int64_t> lengths;       ///< by source
+    HugeVector<KnownLoss> known_losses;      ///< by byte of all chunks: what `losses` holds of it
+    HugeVector<std::uint32_t> known_fewest;  ///< by chunk: what `lengths` holds of it
+    std::vector<std::uint32_t> dirty;        ///< chunks that the last flip concerns
+    std::vector<bool> is_dirty;              ///< by chunk; all false between two flips
+    std::size_t settled = 0;                 ///< how many of the dirty ones are done
 };
 
 FewestTokens::FewestTokens(const ChunkCountsView& counts, const SourcesView& sources, std::span<const std::uint8_t> strings,

@@ -76,8 +76,7 @@ std::uint32_t ShortestPaths::fewest_without(std::uint32_t token) {
 }
 
 std::uint32_t ShortestPaths::fewest_with(std::uint32_t token) {
-    // Any path is a run of visible paths between occurrences of the token. Going through its occurrences from left to
-    // right, `scratch_` holds the fewest tokens up to each place where one of them ends.
+    // The visible edges and those of the token, by begin.
     std::vector<Edge> merged;
     std::size_t shown = 0;
     for (std::size_t i = 0; i < hidden_.size(); ++i) {
