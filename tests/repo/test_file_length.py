@@ -6,7 +6,11 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
 MOST_LINES = 500
-GENERATED = {"cpp/src/pretokenizers/unicode_tables.cpp", "src/prunedbpe/_core.pyi"}
+GENERATED = {
+    "cpp/src/pretokenizers/unicode_tables.cpp",
+    "docs/results/study/report.md",
+    "src/prunedbpe/_core.pyi",
+}
 FOLDERS = ("src", "cpp", "tests", "docs", "tools", "benchmarks", "examples")
 SUFFIXES = {".py", ".pyi", ".cpp", ".hpp", ".md", ".txt"}
 
