@@ -47,14 +47,14 @@ def gain_tables(gains: dict[str, Any]) -> list[str]:
     tables = []
     for corpus, about in CORPORA.items():
         for setting, name in SETTINGS.items():
-            if f"{setting} {SIZES[0]}" not in gains[corpus]["r = 0.40"]:
-                continue
+            sizes = [size for size in SIZES if f"{setting} {size}" in gains[corpus]["r = 0.40"]]
             rows = [
-                [title, *(f"{gains[corpus][key][f'{setting} {size}']:.2f}" for size in SIZES)]
+                [title, *(f"{gains[corpus][key][f'{setting} {size}']:.2f}" for size in sizes)]
                 for key, title in POLICIES.items()
             ]
-            sizes = [f"{size:,}" for size in SIZES]
-            tables.append(table(f"{about}, {name}", ["vocabulary", *sizes], rows))
+            if sizes:
+                head = ["vocabulary", *(f"{size:,}" for size in sizes)]
+                tables.append(table(f"{about}, {name}", head, rows))
     return tables
 
 
