@@ -37,7 +37,7 @@ def counts(golden):
 
 @pytest.fixture(scope="module")
 def learned(counts, summary):
-    """The merges of the longest run; takes about a minute."""
+    """The merges of the longest run; takes minutes."""
     return learn(counts, max(run["trained_to"] for run in summary["runs"].values()) - 256)
 
 
