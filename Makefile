@@ -36,7 +36,7 @@ demo: install
 test: $(VENV)/.extra-test
 	$(BIN)/python -m pytest -q
 
-# Includes the tests that need transformers, torch or tiktoken; `make test` skips those.
+# Includes the tests that need torch, datasets or data frames; `make test` skips those.
 test-integrations: $(VENV)/.extra-test-integrations
 	$(BIN)/python -m pytest -q tests/integrations tests/unit/encoded tests/docs/test_examples.py
 

@@ -88,14 +88,25 @@ def test_errors(cli, folder, words, message):
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (apt-get install chromium)")
-@pytest.mark.parametrize("width", [360, 1400])
-@pytest.mark.parametrize(("scheme", "paper"), [(1, "rgb(255, 255, 255)"), (0, "rgb(13, 17, 23)")])
-def test_the_page_in_a_browser(cli, folder, tmp_path, width, scheme, paper):
+def test_the_page_in_a_browser(cli, folder, tmp_path):
     page = folder / "out" / "index.html"
     if not page.is_file():
         test_paper(cli, folder)
+    for scheme, paper in ((1, "rgb(255, 255, 255)"), (0, "rgb(13, 17, 23)")):
+        for width in (360, 1400):
+            seen = probe(page, tmp_path, width, scheme)
+            assert not seen["scrolls"] and not seen["wide"]  # tables scroll in their boxes
+            assert seen["paper"] == paper
+            assert not seen["cut"] and not seen["covered"]  # labels of the plots
+            assert seen["smallest"] >= 11  # pixels
+            assert seen["ink"] >= 4.5 and seen["bars"] >= 3 and seen["outlines"] >= 3  # WCAG AA
+            assert not seen["loads"]
+
+
+def probe(page, folder, width, scheme):
+    """What PROBE sees in a window of this width; scheme 1 is light, 0 is dark."""
     inside = escape(page.read_text(encoding="utf-8") + PROBE)
-    frame = tmp_path / "frame.html"
+    frame = folder / "frame.html"
     frame.write_text(
         '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
         f'<iframe style="border: 0; width: {width}px; height: 900px" srcdoc="{inside}"></iframe>',
@@ -107,7 +118,7 @@ def test_the_page_in_a_browser(cli, folder, tmp_path, width, scheme, paper):
             "--headless=new",
             "--no-sandbox",
             "--disable-gpu",
-            f"--user-data-dir={tmp_path}/profile",
+            f"--user-data-dir={folder}/profile",
             "--window-size=1500,1000",
             f"--blink-settings=preferredColorScheme={scheme}",
             "--dump-dom",
@@ -120,10 +131,4 @@ def test_the_page_in_a_browser(cli, folder, tmp_path, width, scheme, paper):
     found = re.search(r"<title>probe(.*?)</title>", done.stdout.decode())
     if found is None:
         pytest.skip(f"the browser does not run here: {done.stderr.decode()[-300:]}")
-    seen = json.loads(unescape(found[1]))
-    assert not seen["scrolls"] and not seen["wide"]  # tables scroll in their boxes
-    assert seen["paper"] == paper
-    assert not seen["cut"] and not seen["covered"]  # labels of the plots
-    assert seen["smallest"] >= 11  # pixels
-    assert seen["ink"] >= 4.5 and seen["bars"] >= 3 and seen["outlines"] >= 3  # WCAG AA
-    assert not seen["loads"]
+    return json.loads(unescape(found[1]))

@@ -52,7 +52,7 @@ def test_a_threshold_that_cannot_be_met_is_reported(cli, trained):
 
 @pytest.mark.parametrize("kind, start", [("png", b"\x89PNG"), ("svg", b"<?xml")])
 def test_pictures(cli, trained, tmp_path, kind, start):
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="extra plot is not installed")
     cli("sweep", trained / "run", *SIZES, "--plot", tmp_path / f"curves.{kind}")
     assert (tmp_path / f"curves.{kind}").read_bytes().startswith(start)
 

@@ -191,7 +191,7 @@ def test_greedtok_takes_no_token_of_over_254_bytes():
 
 
 def test_unigram():
-    pytest.importorskip("sentencepiece")
+    pytest.importorskip("sentencepiece", reason="extra study is not installed")
     text = strategies.zipf_text()
     counts = count([text])
     model = learn_unigram(counts, 60)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <utility>
 
 #include "prunedbpe/corpus.hpp"
@@ -9,6 +10,9 @@
 
 namespace prunedbpe {
 namespace {
+
+/// Of an id or a rank.
+constexpr std::ptrdiff_t most_digits = 9;
 
 /// Reads a line piece by piece; false if the piece is not there.
 class LineReader {
@@ -28,8 +32,12 @@ public:
         if (is_negative) ++at_;
         const char* const first = at_;
         value = 0;
-        for (; at_ < end_ && *at_ >= '0' && *at_ <= '9'; ++at_) value = value * 10 + (*at_ - '0');
-        if (at_ == first || at_ - first > 9) return false;
+        for (; at_ < end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
+            // Refused before it is added: a file may have more digits than 64 bits hold.
+            if (at_ - first == most_digits) return false;
+            value = value * 10 + (*at_ - '0');
+        }
+        if (at_ == first) return false;
         if (is_negative) value = -value;
         return true;
     }

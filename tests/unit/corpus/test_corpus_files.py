@@ -124,14 +124,20 @@ def test_compressed_files(tmp_path: Path, compression: str, batch_bytes: int) ->
     assert corpus.report.files == 4
 
 
+# Arrow writes .zst without a checksum, so flipped bits may unpack to other text.
+DAMAGES = [
+    (compression, damage)
+    for compression in COMPRESSORS
+    for damage in ("cut", "other", "flipped")
+    if (compression, damage) != ("zst", "flipped")
+]
+
+
 @pytest.mark.usefixtures("with_extras")
-@pytest.mark.parametrize("compression", COMPRESSORS)
-@pytest.mark.parametrize("damage", ["cut", "other", "flipped"])
+@pytest.mark.parametrize(("compression", "damage"), DAMAGES)
 def test_damaged_compressed_file(tmp_path: Path, compression: str, damage: str) -> None:
     packed = COMPRESSORS[compression](os.urandom(5000).hex().encode())
     if damage == "flipped":
-        if compression == "zst":
-            pytest.skip("Arrow writes it without a checksum, so it may unpack to other text")
         data = packed[:1000] + bytes(byte ^ 0xFF for byte in packed[1000:1100]) + packed[1100:]
     else:
         data = packed[:-20] if damage == "cut" else b"this was never compressed at all"

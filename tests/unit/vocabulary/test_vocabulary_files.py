@@ -134,6 +134,11 @@ def replace_line(folder: Path, name: str, number: int, line: str | None) -> None
         (V, 258, "٢٥٧\t(99, 100)\t'cd'\t258", "not of the form"),
         (V, 258, "257\t(99,100)\t'cd'\t258", "not of the form"),
         (V, 258, "257\t(99, 100)\t'cd'\t" + "9" * 5000, "not of the form"),
+        # More digits than 64 bits hold
+        (V, 258, f"{'9' * 19}\t(99, 100)\t'cd'\t258", "not of the form"),
+        (V, 258, f"257\t({'9' * 19}, 100)\t'cd'\t258", "not of the form"),
+        (V, 258, f"257\t(99, -{'9' * 20})\t'cd'\t258", "not of the form"),
+        (I, 1, f"261\t(97, 98)\t'ab'\t{'9' * 20}", "not of the form"),
         (V, 1, "\ufeff0\t(-1, -1)\tb'\\x00'\t-1", "not of the form"),
         (I, 1, "", "not of the form"),
         # Strings; nothing is ever executed
