@@ -22,3 +22,9 @@ def test_figures_of_the_paper_agree_with_each_other():
         for threshold, reduction in cell["reduction"].items():
             exact = 100 * (1 - lengths[threshold] / lengths["Standard"])
             assert abs(exact - reduction) < 0.0056, cell
+
+
+def test_tables_of_vocabularies_are_fresh():
+    page = (RESULTS / "vocabularies.md").read_text(encoding="utf-8")
+    script = runpy.run_path(str(RESULTS / "vocabularies.py"))
+    assert script["with_tables"](page) == page, "run docs/results/vocabularies.py"
