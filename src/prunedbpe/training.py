@@ -290,6 +290,8 @@ def decide(
         SettingsError: The shortest segmentation needs the corpus, and it is not given.
     """
     decided: Settings = {"threshold": policy.name, "max_train_vocab": policy.max_train_vocab}
+    if counts is None and isinstance(policy.sources, SourceCounts):
+        counts = policy.sources.total
     if isinstance(policy.threshold, Threshold):
         found = reallocate(candidates, required, policy.threshold, policy.max_train_vocab)
         merges, hidden = found.merges, found.hidden(required)

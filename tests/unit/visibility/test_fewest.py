@@ -68,6 +68,12 @@ def test_a_threshold_with_shortest_is_the_papers_visible_set(merges, counts):
     assert counted.training["encoded_length"] == length_of(shortest, TEXTS)
 
 
+def test_counted_sources_are_the_corpus(merges, counts):
+    sources = prunedbpe.SourceCounts.single(counts)
+    tokenizer = prune(merges, 600, sources=sources, **SHORTEST)
+    assert tokenizer.training == prune(merges, 600, counts=counts, **SHORTEST).training
+
+
 def test_the_corpus_is_needed(merges):
     with pytest.raises(SettingsError, match="needs the corpus, not only merges"):
         prune(merges, 600, **SHORTEST)
