@@ -10,38 +10,21 @@ step before it is done. One and all threads must choose the same tokens.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from bench_growth import HALVINGS, cut
-from common import Row, describe, measure, parse_arguments, run_child, show, write_results
+from bench_growth import grow
+from common import Row, measure
 
 VOCAB_SIZE = 16_000
 RATIO = 2.0
 
 
 def main() -> None:
-    arguments = parse_arguments(__doc__ or "", {"choose": choose}, megabytes=160)
-    about = describe(arguments.texts)
-    rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as folder:
-        for halvings in reversed(range(HALVINGS + 1)):
-            size = arguments.megabytes / 2**halvings
-            path = Path(folder, f"{size}.txt")
-            if not cut(arguments.texts, int(size * 1e6), path):
-                break
-            for number, threads in itertools.product(range(arguments.rounds), (1, 0)):
-                task = {"job": "choose", "megabytes": size, "threads": threads, "round": number}
-                rows.append(show(run_child({**task, "path": str(path)})))
-            path.unlink()
-            if len({row["digest"] for row in rows if row["megabytes"] == size}) > 1:
-                sys.exit(f"{size:g} MB: the choice depends on the number of threads")
-    write_results("choose", about, rows)
+    grow("choose", choose, "choose", __doc__ or "")
 
 
 def choose(task: Row) -> Row:

@@ -14,6 +14,7 @@ import itertools
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -24,8 +25,22 @@ HALVINGS = 4
 
 
 def main() -> None:
-    arguments = parse_arguments(__doc__ or "", {"train": train}, merges=32_000, megabytes=160)
+    grow("train", train, "growth", __doc__ or "", merges=32_000)
+
+
+def grow(job: str, work: Callable[[Row], Row], name: str, description: str, **more: int) -> None:
+    """Run a job on every size with one and with all threads; its digests must agree.
+
+    Args:
+        job: Name of the job.
+        work: Does it.
+        name: Name of the result file.
+        description: The module's docstring.
+        **more: Further integer options with their defaults, part of every task.
+    """
+    arguments = parse_arguments(description, {job: work}, megabytes=160, **more)
     about = describe(arguments.texts)
+    options = {option: getattr(arguments, option) for option in more}
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         for halvings in reversed(range(HALVINGS + 1)):
@@ -34,14 +49,12 @@ def main() -> None:
             if not cut(arguments.texts, int(size * 1e6), path):
                 break
             for number, threads in itertools.product(range(arguments.rounds), (1, 0)):
-                task = {"job": "train", "megabytes": size, "threads": threads, "round": number}
-                rows.append(
-                    show(run_child({**task, "path": str(path), "merges": arguments.merges}))
-                )
+                task = {"job": job, "megabytes": size, "threads": threads, "round": number}
+                rows.append(show(run_child({**task, "path": str(path), **options})))
             path.unlink()
             if len({row["digest"] for row in rows if row["megabytes"] == size}) > 1:
-                sys.exit(f"{size:g} MB: the merges depend on the number of threads")
-    write_results("growth", about, rows)
+                sys.exit(f"{size:g} MB: the result depends on the number of threads")
+    write_results(name, about, rows)
 
 
 def cut(texts: list[Path], size: int, path: Path) -> bool:

@@ -41,8 +41,8 @@ from prunedbpe.visibility.source_values import (
 
 HIDDEN_AT_ONCE = 0.02
 """Share of the tokens still to be hidden that are hidden before losses are measured again. Hiding
-two tokens at once is wrong where one could stand in for the other: 15 % costs 0.03 percentage
-points of the gain, 5 % 0.01."""
+two tokens at once is wrong where one could stand in for the other. On 57 MB at 16,000 tokens, 15 %
+costs 0.04 percentage points of the gain, 5 % 0.01, and 2 % 0.002."""
 
 LEAST_AT_ONCE = 1 / 1000
 """The same as a share of the visible tokens, for the last rounds."""
