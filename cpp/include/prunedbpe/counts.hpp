@@ -57,7 +57,7 @@ std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts);
 /// Collects chunk counts. Every worker fills a table of its own for every source; `finish` reduces them to one. Memory:
 /// about 96 bytes for each unique chunk of up to 16 bytes in each table; longer chunks add their bytes.
 ///
-/// Sources are numbers below `max_sources`; whoever does not need them leaves everything in source 0. A larger number
+/// Sources are numbers below `max_sources`; a caller without sources leaves everything in source 0. A larger number
 /// throws std::out_of_range.
 class ChunkCounter {
 public:
