@@ -166,10 +166,7 @@ def show_gains(training: Settings) -> None:
         info(f"  ... and {len(gains) - len(shown)} more, up to {gains[-1]['gain']:+.3%}")
     for row in gains:
         if row["source"] in training["auto"]["harmed"]:
-            warning(
-                f"{row['source']} gets {-row['gain']:.3%} longer than with Standard BPE: no choice "
-                "was found that avoids it"
-            )
+            warning(f"{row['source']} gets {-row['gain']:.3%} longer than with Standard BPE")
 
 
 def visibility_facts(training: Settings) -> Facts:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import base64
 import itertools
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -183,7 +183,7 @@ class Chooser:
         """
         corpus = self._corpus
         state = self._checkpoint.load()
-        if state is None:
+        if state is None or state["rule"] != asdict(self._rule):
             start = np.ones(len(corpus.visible), bool)
         else:
             packed = np.frombuffer(base64.b64decode(state["visible"]), np.uint8)
@@ -207,7 +207,8 @@ class Chooser:
         least = int(self._required * LEAST_AT_ONCE)
 
         def state() -> Settings:
-            return {"visible": base64.b64encode(np.packbits(corpus.visible).tobytes()).decode()}
+            packed = base64.b64encode(np.packbits(corpus.visible).tobytes()).decode()
+            return {"visible": packed, "rule": asdict(self._rule)}
 
         with (
             checkpoint.on_interrupt(state),

@@ -96,17 +96,14 @@ def harm_nobody(
         The choice, and the weights that led to it. After 24 attempts, the last choice is returned
         even if it harms a source.
     """
-    for _ in range(MOST_ROUNDS):
+    for rounds_left in reversed(range(MOST_ROUNDS)):
         choice = choose(weights)
         harmed = is_harmed(choice.lengths, standard, weights)
-        if not harmed.any():
+        if not rounds_left or not harmed.any():
             break
         percent = 100 * (choice.lengths / np.maximum(standard, 1) - 1)
         # At least 5 %, or a small loss would take many rounds to disappear.
-        raised = np.where(harmed, weights * (1 + 0.5 * np.clip(percent, 0.1, 2)), weights)
-        weights, used = raised, weights
-    else:
-        weights = used
+        weights = np.where(harmed, weights * (1 + 0.5 * np.clip(percent, 0.1, 2)), weights)
     return choice, weights
 
 

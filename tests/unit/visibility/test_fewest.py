@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+from dataclasses import asdict
+
+import numpy as np
 import pytest
 from cli_helpers import make_text
 
 import prunedbpe
 from prunedbpe import ChunkCounts, Corpus, learn, prune
+from prunedbpe._support.atomic_files import write_json
+from prunedbpe._support.checkpoint import NO_CHECKPOINT, Checkpoint
 from prunedbpe.analysis.retargeting import retarget
 from prunedbpe.analysis.sweeping import sweep
 from prunedbpe.errors import SettingsError
 from prunedbpe.training import prune_run
 from prunedbpe.visibility import fewest
+from prunedbpe.visibility.source_values import CAUTIOUS, TRUSTING
 
 TEXTS = make_text(1, 1500).splitlines()
 OTHER = make_text(2, 400).splitlines()
@@ -150,6 +157,27 @@ def test_an_interrupted_choice_resumes_to_the_same_result(folder, tmp_path, monk
     assert (shown[0] < everything) == (flips > 1)  # it did not start over
     assert resumed.vocab_bytes() == whole.vocab_bytes() and resumed.training == whole.training
     assert not (run / "choice.json").exists()
+
+
+def test_the_state_of_another_rule_is_ignored(merges, counts, tmp_path):
+    """A validated choice tries two rules; one must not continue from the state of the other."""
+    sources = prunedbpe.SourceCounts.single(counts)
+    rules = CAUTIOUS["shortest"], TRUSTING
+    far, weights = np.array([10**9]), np.ones(1)
+
+    def choose(checkpoint):
+        corpus = fewest.FewestCorpus(merges, sources)
+        return fewest.Chooser(corpus, 300, rules[0], checkpoint=checkpoint).choose(far, weights)[0]
+
+    path = tmp_path / "choice.json"
+    ranks = np.arange(256 + len(merges))
+    newest = (ranks < 256) | (ranks >= len(merges) - 300)
+    for rule in rules:
+        packed = base64.b64encode(np.packbits(newest).tobytes()).decode()
+        state = {"visible": packed, "rule": asdict(rule)}
+        write_json(path, {"identity": None, "state": state})
+        found, plain = choose(Checkpoint(path)), choose(NO_CHECKPOINT)
+        assert (found.visible == plain.visible).all() == (rule is TRUSTING)
 
 
 _show = fewest.FewestCorpus.show
