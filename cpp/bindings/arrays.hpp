@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "prunedbpe/id_buffer.hpp"
+#include "prunedbpe/interrupt.hpp"
 #include "prunedbpe/pretokenizers.hpp"
 #include "prunedbpe/types.hpp"
 
@@ -86,11 +87,24 @@ auto copy_to_array(std::span<const Row> rows) {
     return to_array<typename ArrayOf<const Row>::type>(std::vector<Row>(rows.begin(), rows.end()));
 }
 
-/// Runs `work` without the GIL. Safe for work that touches no Python object: inputs are borrowed for the call, and
-/// results become arrays afterwards.
+/// Runs the handlers of pending signals, and returns whether one of them raised. The exception stays set until the
+/// Interrupted that follows leaves the binding (module.cpp). Python does this on its main thread only.
+inline bool signal_handler_raises() {
+    const nb::gil_scoped_acquire acquire;
+    return PyErr_CheckSignals() != 0;
+}
+
+/// Around a call: releases the GIL, and lets Ctrl-C stop it. Safe for work that touches no Python object: inputs are
+/// borrowed for the call, and results become arrays afterwards.
+struct LongCall {
+    nb::gil_scoped_release release;
+    prunedbpe::Interrupt interrupt{signal_handler_raises};
+};
+
+/// Runs `work` as a LongCall.
 template <class Work>
 auto without_gil(Work&& work) {
-    const nb::gil_scoped_release release;
+    const LongCall call;
     return work();
 }
 

@@ -31,7 +31,7 @@ auto chosen(const GreedTokLearner& learner) {
 
 void bind_baselines(nb::module_& module) {
     // Inputs are borrowed for the call, a learner has one owner, an encoder is immutable.
-    const nb::call_guard<nb::gil_scoped_release> release_gil;
+    const nb::call_guard<LongCall> long_call;
     nb::class_<PickyLearner>(module, "PickyLearner", "Learns Picky BPE step by step; one owner.")
         .def(
             "__init__",
@@ -40,8 +40,8 @@ void bind_baselines(nb::module_& module) {
                 new (self) PickyLearner({as_span(bytes), as_span(offsets), as_span(counts), {}},
                                         {numerator, denominator});
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "numerator"_a, "denominator"_a, release_gil)
-        .def("advance", &PickyLearner::advance, "steps"_a, "required"_a, release_gil,
+            "bytes"_a, "offsets"_a, "counts"_a, "numerator"_a, "denominator"_a, long_call)
+        .def("advance", &PickyLearner::advance, "steps"_a, "required"_a, long_call,
              "Merge up to `steps` more pairs, until `required` learned tokens are present.")
         .def("learned", &learned, "Flat events, parts of the splits, and the change of length by event.")
         .def_prop_ro("present_count", &PickyLearner::present_count, "Learned tokens in the vocabulary now.");
@@ -52,7 +52,7 @@ void bind_baselines(nb::module_& module) {
                 const auto* const first = reinterpret_cast<const PickyEvent*>(events.data());
                 new (self) PickyEncoder(std::span(first, events.shape(0) / 4), as_span(parts));
             },
-            "events"_a, "parts"_a, release_gil)
+            "events"_a, "parts"_a, long_call)
         .def(
             "encode_chunks",
             [](const PickyEncoder& encoder, Bytes text, Int64s ends) {
@@ -73,8 +73,8 @@ void bind_baselines(nb::module_& module) {
             [](GreedTokLearner* self, Bytes bytes, Int64s offsets, Int64s counts, std::int64_t least_frequency) {
                 new (self) GreedTokLearner({as_span(bytes), as_span(offsets), as_span(counts), {}}, least_frequency);
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "least_frequency"_a, release_gil)
-        .def("advance", &GreedTokLearner::advance, "steps"_a, release_gil, "Take up to `steps` more tokens.")
+            "bytes"_a, "offsets"_a, "counts"_a, "least_frequency"_a, long_call)
+        .def("advance", &GreedTokLearner::advance, "steps"_a, long_call, "Take up to `steps` more tokens.")
         .def("chosen", &chosen, "Flat tokens, where each begins, and how much shorter each made the corpus.");
     module.def(
         "greedtok_scores",

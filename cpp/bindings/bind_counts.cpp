@@ -33,7 +33,7 @@ auto finish_by_source(ChunkCounter& counter) {
 
 void bind_counts(nb::module_& module) {
     // Inputs are borrowed for the call, and a counter has one owner.
-    const nb::call_guard<nb::gil_scoped_release> release_gil;
+    const nb::call_guard<LongCall> long_call;
     nb::class_<ChunkCounter> counter(module, "ChunkCounter", "Collects chunk counts; one owner.");
     counter.attr("MAX_SOURCES") = ChunkCounter::max_sources;
     counter.def(nb::init<unsigned>(), "threads"_a)
@@ -44,14 +44,14 @@ void bind_counts(nb::module_& module) {
                 counter.add_documents(scanner(pretokenizer), as_text(text), as_documents(documents),
                                       sources ? as_span(*sources) : std::span<const std::uint32_t>());
             },
-            "pretokenizer"_a, "text"_a, "documents"_a, "sources"_a = nb::none(), release_gil,
+            "pretokenizer"_a, "text"_a, "documents"_a, "sources"_a = nb::none(), long_call,
             "Cut the documents of a batch and count their chunks; `sources` holds the source of each document.")
         .def(
             "add_chunks",
             [](ChunkCounter& counter, Bytes text, Int64s ends, std::uint32_t source) {
                 counter.add_chunks(as_text(text), as_span(ends), source);
             },
-            "text"_a, "ends"_a, "source"_a = 0, release_gil, "Count chunks that the caller has cut: chunk i ends at ends[i].")
+            "text"_a, "ends"_a, "source"_a = 0, long_call, "Count chunks that the caller has cut: chunk i ends at ends[i].")
         .def(
             "add_counts",
             [](ChunkCounter& counter, Bytes bytes, Int64s offsets, Int64s counts, Int64s first_positions,
@@ -59,11 +59,11 @@ void bind_counts(nb::module_& module) {
                 counter.add_counts({as_span(bytes), as_span(offsets), as_span(counts), as_span(first_positions)},
                                    shift, source);
             },
-            "bytes"_a, "offsets"_a, "counts"_a, "first_positions"_a, "shift"_a, "source"_a = 0, release_gil,
+            "bytes"_a, "offsets"_a, "counts"_a, "first_positions"_a, "shift"_a, "source"_a = 0, long_call,
             "Add the table of a corpus part that starts `shift` bytes into the corpus.")
         .def(
             "regroup", [](ChunkCounter& counter, UInt32s groups) { counter.regroup(as_span(groups)); }, "groups"_a,
-            release_gil, "Join sources: what was counted for source i now belongs to groups[i].")
+            long_call, "Join sources: what was counted for source i now belongs to groups[i].")
         .def_prop_ro("position", &ChunkCounter::position, "Bytes of all documents added so far.")
         .def("finish", &finish, "The table in order of first appearance: bytes, offsets, counts, first positions.")
         .def("finish_by_source", &finish_by_source,

@@ -9,7 +9,7 @@ using prunedbpe::LowerBound;
 
 void bind_lower_bound(nb::module_& module) {
     // Safe without the GIL: inputs are borrowed for the call, and the object has one owner.
-    const nb::call_guard<nb::gil_scoped_release> release_gil;
+    const nb::call_guard<LongCall> long_call;
     nb::class_<LowerBound>(module, "LowerBound", "A lower bound on the tokens of any choice of visible tokens; one owner.")
         .def(
             "__init__",
@@ -19,12 +19,12 @@ void bind_lower_bound(nb::module_& module) {
                                       as_span(string_offsets), required, threads);
             },
             "bytes"_a, "offsets"_a, "counts"_a, "strings"_a, "string_offsets"_a, "required"_a, "threads"_a,
-            release_gil)
-        .def("start_at", &LowerBound::start_at, "price"_a, release_gil,
+            long_call)
+        .def("start_at", &LowerBound::start_at, "price"_a, long_call,
              "Replace the multipliers by those with which every token is worth this many tokens.")
-        .def("ascend", &LowerBound::ascend, "heat"_a, release_gil, "Take one step towards better multipliers.")
-        .def("evaluate", &LowerBound::evaluate, release_gil, "The bound that the present multipliers prove, in 1/unit.")
-        .def("evaluate_any", &LowerBound::evaluate_any, release_gil, "The same if every substring is a candidate.")
+        .def("ascend", &LowerBound::ascend, "heat"_a, long_call, "Take one step towards better multipliers.")
+        .def("evaluate", &LowerBound::evaluate, long_call, "The bound that the present multipliers prove, in 1/unit.")
+        .def("evaluate_any", &LowerBound::evaluate_any, long_call, "The same if every substring is a candidate.")
         .def(
             "unlisted",
             [](const LowerBound& self, std::size_t most) {

@@ -24,7 +24,7 @@ auto learned(const Learner& learner) {
 
 void bind_merges(nb::module_& module) {
     // Safe without the GIL: inputs are borrowed for the call, and a learner has one owner.
-    const nb::call_guard<nb::gil_scoped_release> release_gil;
+    const nb::call_guard<LongCall> long_call;
     nb::class_<Learner>(module, "Learner", "Learns merges step by step; one owner.")
         .def(
             "__init__",
@@ -36,8 +36,8 @@ void bind_merges(nb::module_& module) {
                                    split_from);
             },
             "bytes"_a, "offsets"_a, "counts"_a, "merges"_a.none(), "threads"_a, "split_from"_a.none() = nb::none(),
-            release_gil)
-        .def("advance", &Learner::advance, "merge_count"_a, "seconds"_a, release_gil,
+            long_call)
+        .def("advance", &Learner::advance, "merge_count"_a, "seconds"_a, long_call,
              "Learn up to this many more merges, or for about this long; returns how many were learned.")
         .def_prop_ro("exhausted", &Learner::is_exhausted, "Whether learning has run out of pairs that occur twice.")
         .def("learned", &learned, "Copies of the merges learned so far: pairs, frequencies, applied.")

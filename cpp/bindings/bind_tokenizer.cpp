@@ -49,9 +49,15 @@ void append_lists(Encoder& encoder, const EncodedBatch& batch, nb::list& lists) 
 nb::list encode_batch_to_lists(Encoder& encoder, nb::list texts, double dropout, std::uint64_t seed, unsigned threads) {
     const std::vector<UnicodeText> views = as_unicode_texts(texts);
     nb::list lists;
+    // One for all slices: the next one is encoded while this thread is not in a call.
+    prunedbpe::Interrupt interrupt(signal_handler_raises);
+    const auto next = [](prunedbpe::SlicedBatch& slices) {
+        const nb::gil_scoped_release release;
+        return slices.next();
+    };
     try {
         prunedbpe::SlicedBatch slices(encoder, views, {dropout, seed}, threads);
-        while (const auto slice = without_gil([&] { return slices.next(); })) append_lists(encoder, *slice, lists);
+        while (const auto slice = next(slices)) append_lists(encoder, *slice, lists);
     } catch (const prunedbpe::LoneSurrogate& error) {
         raise_surrogate_in(texts, error.text);
     }

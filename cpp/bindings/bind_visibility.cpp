@@ -31,7 +31,7 @@ void bind_visibility(nb::module_& module) {
         "ids"_a, "offsets"_a, "source_offsets"_a, "sources"_a, "source_counts"_a, "source_count"_a, "token_count"_a,
         "By token, then by source: its occurrences in a corpus whose chunk i is cut into ids[offsets[i]:offsets[i + 1]].");
     // Safe without the GIL: inputs are borrowed for the call, and the object has one owner.
-    const nb::call_guard<nb::gil_scoped_release> release_gil;
+    const nb::call_guard<LongCall> long_call;
     nb::class_<FewestTokens>(module, "FewestTokens",
                              "The fewest tokens of a corpus under a visible set that changes; one owner.")
         .def(
@@ -43,11 +43,11 @@ void bind_visibility(nb::module_& module) {
                                         as_span(strings), as_span(string_offsets), threads);
             },
             "bytes"_a, "offsets"_a, "counts"_a, "source_offsets"_a, "sources"_a, "source_counts"_a, "source_count"_a,
-            "strings"_a, "string_offsets"_a, "threads"_a, release_gil)
+            "strings"_a, "string_offsets"_a, "threads"_a, long_call)
         .def(
             "flip", [](FewestTokens& self, UInt32s ranks) { self.flip(as_span(ranks)); }, "ranks"_a,
             "Show the hidden ones among these tokens and hide the visible ones, once `settle` is done.")
-        .def("settle", &FewestTokens::settle, "seconds"_a, release_gil,
+        .def("settle", &FewestTokens::settle, "seconds"_a, nb::call_guard<nb::gil_scoped_release>(),  // goes on later
              "Work on the last flip for about this long; returns whether it is done.")
         .def(
             "losses", [](const FewestTokens& self) { return copy_to_array<std::int64_t>(self.losses()); },

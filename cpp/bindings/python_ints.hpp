@@ -26,11 +26,14 @@ public:
         if (!list.is_valid()) throw nb::python_error();
         for (std::size_t i = 0; i < ids.size(); ++i) {
             PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), new_reference(ids[i]));
+            if (i % signal_interval == signal_interval - 1 && PyErr_CheckSignals() != 0) throw nb::python_error();
         }
         return list;
     }
 
 private:
+    static constexpr std::size_t signal_interval = 1 << 22;  // some 20 ms
+
     PyObject* new_reference(std::uint32_t id) {
 #ifdef Py_GIL_DISABLED
         // Without the GIL, contended reference counts cost more than new objects.

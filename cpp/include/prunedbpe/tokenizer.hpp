@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "prunedbpe/id_buffer.hpp"
+#include "prunedbpe/interrupt.hpp"
 #include "prunedbpe/pretokenizers.hpp"
 #include "prunedbpe/types.hpp"
 #include "prunedbpe/unicode_text.hpp"
@@ -68,7 +69,7 @@ private:
 /// caller's thread encodes each slice on demand.
 class SlicedBatch {
 public:
-    /// Borrows all its arguments.
+    /// Borrows all its arguments, and works under the Interrupt of the calling thread.
     SlicedBatch(const Encoder& encoder, std::span<const UnicodeText> texts, const Dropout& dropout, unsigned threads);
     SlicedBatch(const SlicedBatch&) = delete;
     SlicedBatch& operator=(const SlicedBatch&) = delete;

@@ -9,6 +9,7 @@
 #include "counts/reduce_tables.hpp"
 #include "pretokenizers/chunk_scanner.hpp"
 #include "prunedbpe/counts.hpp"
+#include "prunedbpe/interrupt.hpp"
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {
@@ -91,6 +92,7 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
     workers_->team.run([&](unsigned worker) {
         std::deque<ChunkPipeline> pipelines;  // by source
         for (auto& tables : workers_->tables) pipelines.emplace_back(tables[worker]);
+        const char* polled = nullptr;  // where poll_interrupt() was called last
         with_scanner(next, [&]<NextChunk next_chunk>() {
             // Each worker takes rising pieces, so its table stays in order of first position.
             for (std::size_t piece; (piece = next_piece.fetch_add(1)) < pieces.size();) {
@@ -101,6 +103,10 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                     const char* const end = text.data() + document.end;
                     ChunkScanner<next_chunk> scanner(end);
                     for (const char* at = begin; at < end;) {
+                        if (at - polled >= static_cast<std::ptrdiff_t>(poll_bytes)) [[unlikely]] {
+                            polled = at;
+                            poll_interrupt();
+                        }
                         scanner.next(at).for_each_end([&](const char* stop) {
                             const std::string_view chunk(at, static_cast<std::size_t>(stop - at));
                             pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position + (at - begin));
@@ -118,7 +124,8 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
 void ChunkCounter::add_chunks(std::string_view text, std::span<const std::int64_t> ends, std::uint32_t source) {
     ChunkPipeline pipeline(workers_->tables_of(source)[0]);
     std::int64_t begin = 0;
-    for (const std::int64_t end : ends) {
+    for (std::size_t i = 0; const std::int64_t end : ends) {
+        if (++i % poll_rows == 0) poll_interrupt();
         const std::string_view chunk =
             text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
         pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position_ + begin);
@@ -132,6 +139,7 @@ void ChunkCounter::add_counts(const ChunkCountsView& part, std::int64_t shift, s
     ChunkPipeline pipeline(workers_->tables_of(source)[0]);
     const char* const end = reinterpret_cast<const char*>(part.bytes.data()) + part.bytes.size();
     for (std::size_t i = 0; i < part.size(); ++i) {
+        if (i % poll_rows == 0) poll_interrupt();
         pipeline.add(make_chunk_key(part.chunk(i), end), part.counts[i], part.first_positions[i] + shift);
     }
     pipeline.flush();
@@ -150,6 +158,7 @@ void ChunkCounter::regroup(std::span<const std::uint32_t> groups) {
             } else {
                 ChunkPipeline pipeline(into);
                 for (std::size_t i = 0; i < from.size(); ++i) {
+                    if (i % poll_rows == 0) poll_interrupt();
                     const std::string_view chunk = from[i].key();
                     const char* const readable_end = chunk.data() + std::max(chunk.size(), short_chunk);
                     pipeline.add(make_chunk_key(chunk, readable_end), from[i].count, from.first_position(i));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "counts/chunk_table.hpp"
+#include "prunedbpe/interrupt.hpp"
 
 namespace prunedbpe {
 namespace {
@@ -17,6 +18,7 @@ std::vector<std::uint32_t> add_part(ChunkTable& table, const ChunkCountsView& pa
     const char* const end = reinterpret_cast<const char*>(part.bytes.data()) + part.bytes.size();
     std::array<ChunkKey, group> keys;
     for (std::size_t first = 0; first < part.size(); first += group) {
+        if (first % poll_rows == 0) poll_interrupt();
         const std::size_t last = std::min(first + group, part.size());
         for (std::size_t i = first; i < last; ++i) {
             keys[i - first] = make_chunk_key(part.chunk(i), end);

@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 
+#include "prunedbpe/interrupt.hpp"
+
 namespace prunedbpe {
 namespace {
 
@@ -112,6 +114,7 @@ void join_equal_chunks(std::vector<ChunkTable>& tables, WorkerTeam& team) {
         for (std::size_t partition = worker; partition < partitions; partition += team.size()) {
             std::size_t size = 0;
             for (const auto& table : entries) size += table->partition(partition).size();
+            poll_interrupt();
             join.restart(size);
             for (std::uint32_t table = 0; table < tables.size(); ++table) {
                 join.add(table, entries[table]->partition(partition));
@@ -194,7 +197,8 @@ void for_each_in_order(const std::vector<OrderedEntries>& tables, std::int64_t b
         const std::size_t first = table.first_from(begin), last = table.first_from(end);
         cursors.push_back({first < last ? table.position(first) : none, first, last});
     }
-    while (true) {
+    for (std::size_t visited = 1;; ++visited) {
+        if (visited % poll_rows == 0) poll_interrupt();
         std::size_t best = 0;
         for (std::size_t t = 1; t < cursors.size(); ++t) {
             if (cursors[t].position < cursors[best].position) best = t;

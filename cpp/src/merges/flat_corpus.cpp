@@ -5,6 +5,7 @@
 #include <string>
 
 #include "merges/merge_chunk.hpp"
+#include "prunedbpe/interrupt.hpp"
 
 namespace prunedbpe {
 namespace {
@@ -53,6 +54,7 @@ FlatCorpus::FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> mer
         MergeScratch scratch;
         const Part part = part_of(chunks_.size(), worker, team.size());
         for (std::size_t chunk = part.begin; chunk < part.end; ++chunk) {
+            if (chunk % poll_rows == 0) poll_interrupt();
             const std::string_view bytes = counts.chunk(origin[chunk]);
             const std::uint32_t count = chunks_[chunk].count;
             const std::uint32_t weight = count >> (32 - rank_bits) == 0 ? count << rank_bits : 0;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "merges/merge_chunk.hpp"
+#include "prunedbpe/interrupt.hpp"
 
 namespace prunedbpe {
 namespace {
@@ -123,7 +124,8 @@ private:
 template <class Record>
 void merge_by_heap(const MergeLookup& lookup, std::string_view chunk, Record record, MergeScratch& scratch) {
     LinkedChunk linked(lookup, chunk, scratch);
-    while (linked.has_candidates()) {
+    for (std::size_t steps = 1; linked.has_candidates(); ++steps) {
+        if (steps % poll_rows == 0) poll_interrupt();
         const auto candidate = linked.pop();
         if (!linked.is_current(candidate)) continue;
         record(candidate.rank);
@@ -184,7 +186,8 @@ void merge_chunk_dropout(const MergeLookup& lookup, std::string_view chunk, doub
     // A step tries the candidates in order until one is not dropped; those dropped before it are
     // candidates again in the next step, with a new coin each.
     scratch.dropped.clear();
-    while (linked.has_candidates()) {
+    for (std::size_t steps = 1; linked.has_candidates(); ++steps) {
+        if (steps % poll_rows == 0) poll_interrupt();
         const auto candidate = linked.pop();
         if (!linked.is_current(candidate)) continue;
         if (next_unit(state) < probability) {

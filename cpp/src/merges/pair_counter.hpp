@@ -9,6 +9,7 @@
 
 #include "merges/flat_corpus.hpp"
 #include "merges/pair.hpp"
+#include "prunedbpe/interrupt.hpp"
 #include "util/block_vector.hpp"
 
 namespace prunedbpe {
@@ -144,6 +145,7 @@ private:
 template <class Visit>
 void for_each_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
     for (std::size_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
+        if (chunk % poll_rows == 0) poll_interrupt();
         const std::int64_t weight = corpus.chunk_weight(chunk);
         Position at = corpus.chunk_begin(chunk);
         const Position end = corpus.chunk_end(chunk);
@@ -162,6 +164,7 @@ void for_each_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
 template <class Visit>
 void for_each_byte_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
     for (std::size_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
+        if (chunk % poll_rows == 0) poll_interrupt();
         const std::int64_t weight = corpus.chunk_weight(chunk);
         const Position last = corpus.chunk_end(chunk) - 1;
         for (Position at = corpus.chunk_begin(chunk); at < last; ++at) {

@@ -1,7 +1,8 @@
 #include <numeric>
 
-#include "prunedbpe/merges.hpp"
 #include "merges/merge_chunk.hpp"
+#include "prunedbpe/interrupt.hpp"
+#include "prunedbpe/merges.hpp"
 #include "util/worker_team.hpp"
 
 namespace prunedbpe {
@@ -14,6 +15,7 @@ std::vector<std::int64_t> replay(std::span<const Merge> merges, const ChunkCount
         MergeScratch scratch;
         const Part part = part_of(counts.size(), worker, team.size());
         for (std::size_t i = part.begin; i < part.end; ++i) {
+            if (i % poll_rows == 0) poll_interrupt();
             merge_chunk_recording(lookup, counts.chunk(i), counts.counts[i], applied[worker], scratch);
         }
     });

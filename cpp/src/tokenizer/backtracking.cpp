@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "prunedbpe/interrupt.hpp"
+
 namespace prunedbpe {
 namespace {
 
@@ -35,6 +37,7 @@ struct ManyRanks {
     void push(std::uint32_t rank) {
         *buffer.room(1) = rank;
         buffer.advance(1);
+        if (buffer.size() % poll_bytes == 0) [[unlikely]] poll_interrupt();
     }
     void pop() { buffer.cut(buffer.size() - 1); }
     bool is_empty() const { return buffer.size() == before; }

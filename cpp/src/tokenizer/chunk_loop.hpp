@@ -11,6 +11,7 @@
 
 #include "pretokenizers/chunk_scanner.hpp"
 #include "prunedbpe/id_buffer.hpp"
+#include "prunedbpe/interrupt.hpp"
 #include "tokenizer/chunk_cache.hpp"
 
 namespace prunedbpe {
@@ -32,7 +33,7 @@ template <class Split>
 class ChunkLoop {
 public:
     ChunkLoop(KnownChunks& known, Split split, std::string_view text, IdBuffer& ids)
-        : known_(known), split_(split), text_(text), end_(text.data() + text.size()), ids_(ids) {}
+        : known_(known), split_(split), text_(text), end_(text.data() + text.size()), polled_(text.data()), ids_(ids) {}
 
     /// Appends the ids of the whole text. The scanner is a template argument and inlines.
     template <NextChunk next_chunk>
@@ -106,6 +107,10 @@ private:
 
     /// Step 2: look into the buckets and encode what is new. The last chunk ends at `stop`. Empties the group.
     void append_group(const char* stop) {
+        if (stop - polled_ >= static_cast<std::ptrdiff_t>(poll_bytes)) [[unlikely]] {
+            polled_ = stop;
+            poll_interrupt();
+        }
         const std::size_t room = count_ * ShortChunkCache::most_ids;
         std::uint32_t* out = ids_.room(room);
         for (std::size_t i = 0; i < count_; ++i) {
@@ -152,6 +157,7 @@ private:
     const Split split_;
     const std::string_view text_;
     const char* const end_;
+    const char* polled_;  ///< where poll_interrupt() was called last
     IdBuffer& ids_;
     Chunk chunks_[capacity];
     std::size_t count_ = 0;

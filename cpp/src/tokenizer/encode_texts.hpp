@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "prunedbpe/interrupt.hpp"
 #include "prunedbpe/tokenizer.hpp"
 #include "tokenizer/workspace.hpp"
 #include "util/worker_team.hpp"
@@ -54,6 +55,7 @@ EncodedBatch encode_texts(std::span<const UnicodeText> texts, unsigned threads, 
     team.run([&](unsigned worker) {
         Output& output = outputs[worker];
         typename WorkspacePool<Space>::Loan work(workspaces);
+        std::size_t unpolled = 0;  // characters since the last poll_interrupt()
         for (std::size_t first; (first = next_text.fetch_add(take)) < texts.size();) {
             for (std::size_t i = first; i < std::min(first + take, texts.size()); ++i) {
                 const std::size_t begin = output.ids.size();
@@ -64,6 +66,11 @@ EncodedBatch encode_texts(std::span<const UnicodeText> texts, unsigned threads, 
                     throw;
                 }
                 output.pieces.push_back({i, begin, output.ids.size()});
+                unpolled += texts[i].length + 1;
+                if (unpolled >= poll_bytes) {
+                    unpolled = 0;
+                    poll_interrupt();
+                }
             }
         }
     });

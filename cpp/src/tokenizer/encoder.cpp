@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "merges/merge_chunk.hpp"
+#include "prunedbpe/interrupt.hpp"
 #include "prunedbpe/tokenizer.hpp"
 #include "prunedbpe/vocabulary.hpp"
 #include "tokenizer/backtracking.hpp"
@@ -74,7 +75,8 @@ struct Encoder::Parts {
             return;
         }
         std::uint64_t state = dropout.seed;
-        for_each_chunk(next, text, [&](std::string_view chunk) {
+        for_each_chunk(next, text, [&, count = std::size_t{0}](std::string_view chunk) mutable {
+            if (++count % poll_rows == 0) poll_interrupt();
             append_dropout(chunk, dropout.probability, state, work, ids);
         });
     }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "prunedbpe/interrupt.hpp"
 #include "tokenizer/double_array.hpp"
 #include "tokenizer/encode_texts.hpp"
 #include "tokenizer/workspace.hpp"
@@ -46,6 +47,7 @@ std::uint32_t find_length(const DoubleArray& reversed, std::string_view chunk, S
     std::uint32_t* const fewest = scratch.fewest.data();
     fewest[0] = 0;
     for (std::size_t end = 1; end <= n; ++end) {
+        if (end % poll_bytes == 0) [[unlikely]] poll_interrupt();
         std::size_t begin = end - 1;
         DoubleArray::Node node = reversed.first(static_cast<unsigned char>(chunk[begin]));
         std::uint32_t best = fewest[begin];
@@ -65,6 +67,7 @@ std::uint32_t find_tokens(const DoubleArray& reversed, std::string_view chunk, S
     std::uint32_t* const fewest = scratch.fewest.data();
     fewest[0] = 0;
     for (std::size_t end = 1; end <= n; ++end) {
+        if (end % poll_bytes == 0) [[unlikely]] poll_interrupt();
         std::size_t begin = end - 1, best_begin = begin;
         DoubleArray::Node node = reversed.first(static_cast<unsigned char>(chunk[begin]));
         std::uint32_t best = fewest[begin], best_string = node.longest();
@@ -109,6 +112,7 @@ void for_each_chunk(WorkerTeam& team, std::size_t count, Visit visit) {
     team.run([&](unsigned worker) {
         Scratch scratch;
         for (std::size_t first; (first = next_chunk.fetch_add(chunks_at_once)) < count;) {
+            poll_interrupt();
             const std::size_t last = std::min(first + chunks_at_once, count);
             for (std::size_t i = first; i < last; ++i) visit(worker, i, scratch);
         }

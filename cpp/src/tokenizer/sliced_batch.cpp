@@ -13,7 +13,8 @@ void SlicedBatch::start() {
     begin_ = end_;
     for (std::size_t length = 0; end_ < texts_.size() && length < slice_length; ++end_) length += texts_[end_].length;
     const auto policy = threads_ == 1 ? std::launch::deferred : std::launch::async;
-    running_ = std::async(policy, [this, begin = begin_, end = end_] {
+    running_ = std::async(policy, [this, begin = begin_, end = end_, interrupt = Interrupt::current()] {
+        const Interrupt::Shared shared(interrupt);
         return encoder_.encode_batch(texts_.subspan(begin, end - begin), {dropout_.probability, dropout_.seed + begin},
                                      threads_);
     });
@@ -21,6 +22,9 @@ void SlicedBatch::start() {
 
 std::optional<EncodedBatch> SlicedBatch::next() {
     if (!running_.valid()) return std::nullopt;
+    do {
+        poll_interrupt();
+    } while (running_.wait_for(Interrupt::default_interval) == std::future_status::timeout);
     std::optional<EncodedBatch> batch;
     try {
         batch = running_.get();

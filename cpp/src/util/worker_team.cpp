@@ -22,13 +22,13 @@ void pause() {
 #endif
 }
 
-/// Waits until `value` is no longer `old`.
-void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old, bool may_spin) {
-    for (int i = 0; may_spin && i < spin_count; ++i) {
-        if (value.load(std::memory_order_acquire) != old) return;
+/// Spins until `value` is no longer `old`; false if that takes too long.
+bool spin_until_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+    for (int i = 0; i < spin_count; ++i) {
+        if (value.load(std::memory_order_acquire) != old) return true;
         pause();
     }
-    value.wait(old, std::memory_order_acquire);
+    return false;
 }
 
 }  // namespace
@@ -57,6 +57,7 @@ void WorkerTeam::end() {
 
 void WorkerTeam::run_call(const Call& call) {
     call_ = call;
+    interrupt_ = Interrupt::current();
     const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
     // No full barrier: a thread that falls asleep at this moment may miss the job. The caller then does its part, and
     // the next job wakes it.
@@ -65,7 +66,7 @@ void WorkerTeam::run_call(const Call& call) {
     for (unsigned part = 0; part < size(); ++part) {
         if (begin(part, round)) finish(part, round);
     }
-    for (unsigned part = 1; part < size(); ++part) wait_for_change(parts_[part].state, 2 * round, may_spin_);
+    for (unsigned part = 1; part < size(); ++part) wait_for(part, round);
     std::exception_ptr first_error;
     for (unsigned part = 0; part < size(); ++part) {
         std::exception_ptr error = std::exchange(parts_[part].error, nullptr);
@@ -83,17 +84,40 @@ bool WorkerTeam::begin(unsigned part, std::uint32_t round) {
 
 void WorkerTeam::finish(unsigned part, std::uint32_t round) {
     try {
+        const Interrupt::Shared shared(interrupt_);
         call_.function(call_.target, part);
     } catch (...) {
         parts_[part].error = std::current_exception();
     }
+    // Sequentially consistent, as in wait_for: either this thread sees that the caller sleeps, or the caller sees that
+    // the part is done.
     parts_[part].state.store(2 * round + 1);
-    parts_[part].state.notify_one();
+    if (caller_sleeps_.load()) {
+        { const std::lock_guard lock(mutex_); }  // the caller is past its last look at the state
+        part_is_done_.notify_one();
+    }
+}
+
+void WorkerTeam::wait_for(unsigned part, std::uint32_t round) {
+    const std::atomic<std::uint32_t>& state = parts_[part].state;
+    if (state.load(std::memory_order_acquire) != 2 * round) return;
+    if (may_spin_ && spin_until_change(state, 2 * round)) return;
+    std::unique_lock lock(mutex_);
+    caller_sleeps_.store(true);
+    while (state.load() == 2 * round) {
+        part_is_done_.wait_for(lock, Interrupt::default_interval);
+        if (interrupt_ != nullptr) {
+            lock.unlock();  // asking may take long: Python runs signal handlers
+            interrupt_->should_stop();
+            lock.lock();
+        }
+    }
+    caller_sleeps_.store(false);
 }
 
 void WorkerTeam::work(unsigned part) {
     for (std::uint32_t seen = 0;;) {
-        wait_for_change(round_, seen, may_spin_);
+        if (!may_spin_ || !spin_until_change(round_, seen)) round_.wait(seen, std::memory_order_acquire);
         // Read the round before the flag: the flag is set first, so a thread that sees the last round also sees the
         // flag and does not wait for another round.
         seen = round_.load(std::memory_order_acquire);

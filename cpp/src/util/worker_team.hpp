@@ -2,12 +2,16 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <type_traits>
 #include <vector>
+
+#include "prunedbpe/interrupt.hpp"
 
 namespace prunedbpe {
 
@@ -26,7 +30,7 @@ public:
     unsigned size() const { return static_cast<unsigned>(threads_.size()) + 1; }
 
     /// Runs job(part) for part = 0 .. size-1 and returns when all are done. Parts must not wait for each other. If
-    /// parts throw, the exception of the lowest one is rethrown here.
+    /// parts throw, the exception of the lowest one is rethrown here. All parts work under the caller's Interrupt.
     template <class Job>
     void run(Job&& job) {
         run_call(Call{[](void* target, unsigned part) { (*static_cast<std::remove_reference_t<Job>*>(target))(part); },
@@ -52,15 +56,21 @@ private:
     /// Claims a part of a round; false if another member has it already, or the round is over.
     bool begin(unsigned part, std::uint32_t round);
     void finish(unsigned part, std::uint32_t round);
+    /// Returns when a part is done; meanwhile asks the Interrupt whether to stop.
+    void wait_for(unsigned part, std::uint32_t round);
     void end();
 
     // Written by the caller and polled by all others: one cache line carries the signal and the job.
     alignas(64) std::atomic<std::uint32_t> round_{0};  // rises by one with every job, and when the team ends
     Call call_;
+    Interrupt* interrupt_ = nullptr;
     std::atomic<bool> is_ending_{false};
 
     std::unique_ptr<PartState[]> parts_;
     std::vector<std::thread> threads_;
+    std::mutex mutex_;
+    std::condition_variable part_is_done_;
+    std::atomic<bool> caller_sleeps_{false};  // until part_is_done_
     bool may_spin_;  // false if there are more members than cores: a spinning thread would hold up a working one
 };
 

@@ -10,6 +10,7 @@
 
 #include "prunedbpe/counts.hpp"
 #include "prunedbpe/huge_array.hpp"
+#include "prunedbpe/interrupt.hpp"
 #include "tokenizer/double_array.hpp"
 #include "util/worker_team.hpp"
 
@@ -59,7 +60,10 @@ void share_out(WorkerTeam& team, std::size_t begin, std::size_t end, Work&& work
     constexpr std::size_t at_once = 256;
     std::atomic<std::size_t> next{begin};
     team.run([&](unsigned member) {
-        for (std::size_t first; (first = next.fetch_add(at_once)) < end;) work(member, first, std::min(first + at_once, end));
+        for (std::size_t first; (first = next.fetch_add(at_once)) < end;) {
+            poll_interrupt();
+            work(member, first, std::min(first + at_once, end));
+        }
     });
 }
 

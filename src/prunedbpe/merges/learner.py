@@ -118,10 +118,14 @@ class Learner:
                 counts = counts()
                 _check_origin(known, counts)
             self._work = _Work(counts, known, self._threads, self._split_from)
+        work = self._work
         try:
-            self._learn(self._work, merge_count)
+            self._learn(work, merge_count)
+        except BaseException:
+            self._work = None  # an interrupt may have come in the middle of a merge
+            raise
         finally:  # what was learned before an interrupt counts too
-            self._known = self._work.merges()
+            self._known = work.merges()
             if self._checkpoints is not None:
                 self._checkpoints.save(self._known)
         return self._known
