@@ -1,11 +1,14 @@
 // Working memory of an encoding call, borrowed from the encoder and kept for the next call.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "tokenizer/chunk_loop.hpp"
@@ -29,7 +32,8 @@ protected:
     }
 };
 
-/// Idle workspaces, at most 16. Lock-free: a call costs one atomic exchange to take one and one to return it.
+/// Idle workspaces, at most one per core and 16 in all; those of further threads are freed when their calls end, because
+/// each may hold 40 MB. Lock-free: a call costs one atomic exchange to take one and one to return it.
 template <class Space>
 class WorkspacePool {
 public:
@@ -53,12 +57,14 @@ public:
     WorkspacePool(const WorkspacePool&) = delete;
     WorkspacePool& operator=(const WorkspacePool&) = delete;
     ~WorkspacePool() {
-        for (auto& slot : slots_) delete slot.load();
+        for (Slot& slot : usable_) delete slot.load();
     }
 
 private:
+    using Slot = std::atomic<Space*>;
+
     std::unique_ptr<Space> take() {
-        for (auto& slot : slots_) {
+        for (Slot& slot : usable_) {
             if (slot.load(std::memory_order_relaxed) == nullptr) continue;
             if (Space* found = slot.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Space>(found);
         }
@@ -66,7 +72,7 @@ private:
     }
 
     void put_back(std::unique_ptr<Space> space) {
-        for (auto& slot : slots_) {
+        for (Slot& slot : usable_) {
             Space* empty = nullptr;
             if (slot.compare_exchange_strong(empty, space.get(), std::memory_order_release, std::memory_order_relaxed)) {
                 static_cast<void>(space.release());
@@ -75,7 +81,9 @@ private:
         }
     }
 
-    std::array<std::atomic<Space*>, 16> slots_{};
+    std::array<Slot, 16> slots_{};
+    const std::span<Slot> usable_ = std::span(slots_).first(
+        std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, slots_.size()));
 };
 
 }  // namespace prunedbpe
