@@ -60,6 +60,7 @@ def command(
     ] = None,
     pretokenizer: options.OriginalPretokenizer = None,
     text_field: options.TextField = "text",
+    max_document: options.MaxDocument = options.MAX_DOCUMENT,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
@@ -80,7 +81,7 @@ def command(
         tokenizer, **({} if pretokenizer is None else {"pretokenizer": pretokenizer})
     )
     counts = count(
-        Corpus(corpus, text_field=text_field),
+        Corpus(corpus, **options.choose_reading(text_field, max_document)),
         pretokenizer=tok.pretokenizer,
         threads=threads,
         progress=reporter,

@@ -32,6 +32,7 @@ def command(
     text_field: options.TextField = "text",
     nfc: options.Nfc = False,
     strict: options.Strict = False,
+    max_document: options.MaxDocument = options.MAX_DOCUMENT,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
@@ -54,8 +55,7 @@ def command(
         counts = count(
             Corpus(
                 corpus,
-                text_field=text_field,
-                strict=strict,
+                **options.choose_reading(text_field, max_document, strict=strict),
                 shard=None if shard is None else options.parse_shard(shard),
             ),
             pretokenizer=find_pretokenizer(pretokenizer, "NFC" if nfc else None),

@@ -79,6 +79,7 @@ def command(
     text_field: options.TextField = "text",
     nfc: options.Nfc = False,
     strict: options.Strict = False,
+    max_document: options.MaxDocument = options.MAX_DOCUMENT,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
@@ -98,8 +99,7 @@ def command(
     tok = Tokenizer.load(tokenizer)
     corpus = Corpus(
         files or ["-"],
-        text_field=text_field,
-        strict=strict,
+        **options.choose_reading(text_field, max_document, strict=strict),
         excluding=[output] if per_file else [],
     )
     specials = allow_special or []

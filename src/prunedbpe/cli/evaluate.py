@@ -42,6 +42,7 @@ def command(
         typer.Option(help="Folder for plots as SVG.", show_default=False),
     ] = None,
     text_field: options.TextField = "text",
+    max_document: options.MaxDocument = options.MAX_DOCUMENT,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
@@ -60,7 +61,7 @@ def command(
     """
     rows = evaluate(
         _load(tokenizers),
-        options.open_corpora(corpus, text_field=text_field),
+        options.open_corpora(corpus, **options.choose_reading(text_field, max_document)),
         segmentation=options.choose_segmentation(segmentation),
         by_folder=folders,
         bootstrap=bootstrap,

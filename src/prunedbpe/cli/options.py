@@ -10,7 +10,7 @@ import atexit
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,7 @@ from prunedbpe._support.progress import (
     Progress,
     default_progress,
 )
+from prunedbpe._support.sizes import parse_size
 from prunedbpe.corpus import Corpus, Shard
 from prunedbpe.counts.source_weights import parse_source_weights
 from prunedbpe.errors import SettingsError
@@ -89,6 +90,13 @@ TextField = Annotated[str, typer.Option(help="Text field of .jsonl and .parquet 
 Nfc = Annotated[bool, typer.Option("--nfc", help="Normalize text to Unicode NFC.")]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Fail on text that is not UTF-8 instead of skipping it.")
+]
+MAX_DOCUMENT = "1GB"
+MaxDocument = Annotated[
+    str,
+    typer.Option(
+        "--max-document", metavar="SIZE", help="Fail on a longer document: it must fit in memory."
+    ),
 ]
 PretokenizerName = Annotated[
     str,
@@ -242,10 +250,9 @@ def choose_policy(
     sources: SourceMode = SourceMode.FILES,
     source_weights: Path | None = None,
     trust_corpus: bool = False,
-    text_field: str = "text",
-    strict: bool = False,
+    **reading: Any,
 ) -> VisibilityPolicy:
-    """Build the visibility policy; the last two options say how to read the validation text."""
+    """Build the visibility policy; ``reading`` says how to read the validation text."""
     return VisibilityPolicy(
         threshold,
         max_train_vocab,
@@ -254,7 +261,7 @@ def choose_policy(
         sources.value,
         source_weights=None if source_weights is None else parse_source_weights(source_weights),
         trust_corpus=trust_corpus,
-        validation=Corpus(validation, text_field=text_field, strict=strict) if validation else None,
+        validation=Corpus(validation, **reading) if validation else None,
     )
 
 
@@ -286,7 +293,13 @@ def parse_shard(text: str) -> Shard:
     return Shard(int(index), int(count))
 
 
-def open_corpora(given: list[str], *, text_field: str = "text") -> dict[str, Corpus]:
+def choose_reading(text_field: str, max_document: str, *, strict: bool = False) -> dict[str, Any]:
+    """Return how to read documents, as keywords of :class:`~prunedbpe.corpus.Corpus`."""
+    limit = parse_size(max_document, "--max-document")
+    return {"text_field": text_field, "strict": strict, "max_document_bytes": limit}
+
+
+def open_corpora(given: list[str], **reading: Any) -> dict[str, Corpus]:
     """Open corpora of the form ``NAME=PATH[,PATH...]``; a repeated name adds paths."""
     named: dict[str, list[str]] = {}
     for text in given:
@@ -296,7 +309,7 @@ def open_corpora(given: list[str], *, text_field: str = "text") -> dict[str, Cor
                 f"corpus {text!r} is not of the form NAME=PATH", hint="for instance books=books/"
             )
         named.setdefault(name, []).extend(path for path in paths.split(",") if path)
-    return {name: Corpus(paths, text_field=text_field) for name, paths in named.items()}
+    return {name: Corpus(paths, **reading) for name, paths in named.items()}
 
 
 def prepare_folder(folder: Path) -> None:

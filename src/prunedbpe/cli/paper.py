@@ -56,6 +56,7 @@ def command(
     special_token: options.SpecialTokens = None,
     no_special_tokens: options.NoSpecialTokens = False,
     text_field: options.TextField = "text",
+    max_document: options.MaxDocument = options.MAX_DOCUMENT,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
@@ -71,7 +72,7 @@ def command(
     prunedbpe paper --corpus I=books/ --corpus II=web/,code/ --sizes 8000,16000 -o report/
     """
     plan = StudyPlan(
-        corpora=options.open_corpora(corpus, text_field=text_field),
+        corpora=options.open_corpora(corpus, **options.choose_reading(text_field, max_document)),
         sizes=parse_sizes(sizes),
         thresholds=[text.strip() for text in thresholds.split(",") if text.strip()],
         auto=auto,

@@ -54,6 +54,7 @@ def command(
     text_field: options.TextField = "text",
     nfc: options.Nfc = False,
     strict: options.Strict = False,
+    max_document: options.MaxDocument = options.MAX_DOCUMENT,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
@@ -68,6 +69,7 @@ def command(
     prunedbpe train texts/ --vocab-size 16000 --run-dir run -o tok   # resumable
     """
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
+    reading = options.choose_reading(text_field, max_document, strict=strict)
     policy = options.choose_policy(
         threshold,
         segmentation,
@@ -77,15 +79,13 @@ def command(
         sources=sources,
         source_weights=source_weights,
         trust_corpus=trust_corpus,
-        text_field=text_field,
-        strict=strict,
+        **reading,
     )
     if source_field is not None and sources is not options.SourceMode.FILES:
         raise typer.BadParameter("--source-field and --sources exclude each other")
     texts = Corpus(
         corpus,
-        text_field=text_field,
-        strict=strict,
+        **reading,
         excluding=[output, run_dir],
         source_field=source_field,
     )

@@ -1,7 +1,7 @@
 """Blocks: a text file, or a part of one -> its unpacked bytes, cut where lines end.
 
 One pass, in pieces of bounded size. No line is ever cut: a line longer than a block makes the block
-longer.
+longer, up to the longest document allowed. So a small compressed file cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from prunedbpe._core import make_room
+from prunedbpe.corpus.documents import ReadOptions
 from prunedbpe.corpus.files import CorpusFile, FilePart, Layout
 from prunedbpe.errors import CorpusError
 from prunedbpe.types import ByteArray
@@ -124,9 +125,13 @@ class TextStream:
         )
 
 
-def text_blocks(stream: TextStream, part: FilePart, block_bytes: int) -> Iterator[Block]:
-    """Read the lines that begin in a part of a file, or the whole file if its layout says so."""
-    file = part.file
+def text_blocks(stream: TextStream, part: FilePart, options: ReadOptions) -> Iterator[Block]:
+    """Read the lines that begin in a part of a file, or the whole file if its layout says so.
+
+    Raises:
+        CorpusError: A line or a whole file is too long.
+    """
+    file, block_bytes = part.file, options.batch_bytes
     is_whole = file.layout is Layout.WHOLE
     begin, end = _find_lines(stream, part)
     # Do not take a large block for a small file. One byte more than the file has shows its end.
@@ -135,7 +140,7 @@ def text_blocks(stream: TextStream, part: FilePart, block_bytes: int) -> Iterato
         size = min(8 * (file.size or 0) + 1, block_bytes)
     elif file.size is not None:
         rest = file.size - begin + 1
-        size = rest if is_whole else min(rest, block_bytes)
+        size = min(rest, options.max_document_bytes + 1) if is_whole else min(rest, block_bytes)
     held: ByteArray = np.empty(0, np.uint8)  # read, and not yet yielded
     while begin < end:
         room = make_room(min(max(size, 2 * len(held)), end - begin))
@@ -144,6 +149,8 @@ def text_blocks(stream: TextStream, part: FilePart, block_bytes: int) -> Iterato
         is_last = filled < len(room) or begin + filled == end
         # A whole file is never cut: its block grows up to the end of the file.
         length = filled if is_last else 0 if is_whole else _last_line_end(room)
+        if not length or is_whole:
+            options.check_length(filled, f"{file.source}, byte {begin}")
         if length:
             yield Block(room[:length], begin, stream.disk_position)
         if is_last:

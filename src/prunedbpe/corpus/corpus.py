@@ -48,11 +48,13 @@ class Corpus:
         batch_bytes: Approximate size of a batch; a longer document makes a longer batch.
         source_field: The field of JSON lines, and the column of Parquet files, that names the
             source of a document; only :func:`prunedbpe.count_by_source` reads it.
+        max_document_bytes: A longer document is an error, because a document is held in memory as
+            a whole: a line, a row, or a file without lines.
 
     Raises:
         CorpusError: An input is missing or of a kind that cannot be read.
-        SettingsError: The corpus cannot be divided into shards, the batch size is below 1, or the
-            same field holds text and source.
+        SettingsError: The corpus cannot be divided into shards, a size is below 1, or the same
+            field holds text and source.
     """
 
     def __init__(
@@ -65,10 +67,11 @@ class Corpus:
         excluding: Sequence[PathInput | None] = (),
         batch_bytes: int = ReadOptions.batch_bytes,
         source_field: str | None = None,
+        max_document_bytes: int = ReadOptions.max_document_bytes,
     ) -> None:
         if isinstance(inputs, (str, os.PathLike)):
             inputs = [inputs]
-        options = ReadOptions(text_field, strict, batch_bytes, source_field)
+        options = ReadOptions(text_field, strict, batch_bytes, source_field, max_document_bytes)
         self._prepare(options, shard, files=find_files(inputs, excluding))
 
     @classmethod
@@ -103,8 +106,9 @@ class Corpus:
         files: Sequence[CorpusFile] = (),
         texts: Iterable[str] | None = None,
     ) -> None:
-        if options.batch_bytes < 1:
-            raise SettingsError(f"batch_bytes is {options.batch_bytes}", hint="give at least 1")
+        for name in ("batch_bytes", "max_document_bytes"):
+            if getattr(options, name) < 1:
+                raise SettingsError(f"{name} is {getattr(options, name)}", hint="give at least 1")
         if options.source_field == options.text_field:
             raise SettingsError(
                 f"the field {options.text_field!r} cannot be both text and source",
@@ -252,8 +256,8 @@ def open_corpus(corpus: Corpus | CorpusInput, **options: Any) -> Corpus:
             "an iterable of texts cannot be divided into shards",
             hint="write the texts to a .jsonl file, or give each worker its own texts",
         )
-    for name in ("text_field", "source_field", "excluding"):  # only files have them
-        options.pop(name, None)
+    for name in ("text_field", "source_field", "excluding", "max_document_bytes"):
+        options.pop(name, None)  # only files have them
     return Corpus.from_texts(corpus, **options)  # type: ignore[arg-type]
 
 

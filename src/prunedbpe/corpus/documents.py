@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from prunedbpe._support.sizes import format_size
 from prunedbpe.errors import CorpusError, FormatError
 from prunedbpe.types import AnyArray, ByteArray, Int64Array, Settings, UInt32Array
 
@@ -25,6 +26,24 @@ class ReadOptions:
     strict: bool = False
     batch_bytes: int = 16 << 20
     source_field: str | None = None
+    max_document_bytes: int = 10**9
+
+    def check_length(self, length: int, place: str) -> None:
+        """Refuse a document that is longer than the limit.
+
+        Args:
+            length: Bytes known so far.
+            place: The file, and where in it the document begins.
+
+        Raises:
+            CorpusError: It is too long.
+        """
+        if length > self.max_document_bytes:
+            raise CorpusError(
+                f"{place}: the document is longer than {format_size(self.max_document_bytes)}",
+                hint="a document is held in memory as a whole: cut it, or raise max_document_bytes "
+                "(--max-document); of a file named .txt every line is a document",
+            )
 
 
 NO_SOURCE = "<none>"
@@ -199,6 +218,15 @@ def counted(number: int, noun: str) -> str:
     ('1 file', '1,200 files')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def check_lengths(spans: Int64Array, options: ReadOptions, place: Callable[[int], str]) -> None:
+    """Refuse the longest of some documents if it is too long; ``place`` names a document by row."""
+    if len(spans):
+        lengths = spans[:, 1] - spans[:, 0]
+        longest = int(lengths.argmax())
+        if lengths[longest] > options.max_document_bytes:
+            options.check_length(int(lengths[longest]), place(longest))
 
 
 def report_skipped(places: Sequence[str], options: ReadOptions) -> CorpusReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prunedbpe._core import find_invalid_utf8
-from prunedbpe.corpus.documents import NO_SOURCE, DocumentBatch, ReadOptions, SourceColumn
+from prunedbpe.corpus.documents import (
+    NO_SOURCE,
+    DocumentBatch,
+    ReadOptions,
+    SourceColumn,
+    check_lengths,
+)
 from prunedbpe.corpus.files import CorpusFile
 from prunedbpe.errors import CorpusError
 from prunedbpe.types import BoolArray, ByteArray, Int64Array
@@ -47,8 +54,10 @@ def read_parquet(
             )
             for columns in row_batches:
                 data, spans, rows = text_of(columns.column(options.text_field))
+                row_numbers = rows + first_row
+                check_lengths(spans, options, partial(_place_of, file, row_numbers))
                 valid = _are_utf8(data, spans)
-                places = [f"{file.source}, row {first_row + row}" for row in rows[~valid].tolist()]
+                places = [_place_of(file, row_numbers, i) for i in np.flatnonzero(~valid).tolist()]
                 first_row += columns.num_rows
                 position = size * first_row // row_count
                 if places:
@@ -68,6 +77,10 @@ def read_parquet(
             f"{file.source}: cannot be read as Parquet: {error}",
             hint="check the file, or fetch it again",
         ) from error
+
+
+def _place_of(file: CorpusFile, row_numbers: Int64Array, index: int) -> str:
+    return f"{file.source}, row {row_numbers[index]}"
 
 
 def text_of(column: Any) -> tuple[ByteArray, Int64Array, Int64Array]:

@@ -19,6 +19,7 @@ from prunedbpe.corpus.documents import (
     CorpusReport,
     DocumentBatch,
     ReadOptions,
+    check_lengths,
     counted,
     replace_surrogates,
     report_skipped,
@@ -111,7 +112,7 @@ def _read_part(part: FilePart, options: ReadOptions, threads: int) -> Iterator[P
             if part.is_start:
                 yield _skip_utf16(part.file, options)
             return
-        for block in text_blocks(stream, part, options.batch_bytes):
+        for block in text_blocks(stream, part, options):
             yield _read_block(block, part.file, options, threads)
 
 
@@ -124,6 +125,7 @@ def _read_block(block: Block, file: CorpusFile, options: ReadOptions, threads: i
         spans = np.array([[0, len(data)]] if len(data) else [], np.int64).reshape(-1, 2)
     else:
         spans = split_lines(data, threads)
+    check_lengths(spans, options, lambda row: f"{file.source}, byte {shift + int(spans[row, 0])}")
     rows, offsets = _find_invalid(data, spans, threads)
     report = report_skipped(
         [f"{file.source}, byte {shift + offset}" for offset in offsets], options
