@@ -75,7 +75,7 @@ void bind_counts(nb::module_& module) {
                 prunedbpe::find_wrong_row({{}, as_span(offsets), as_span(counts), as_span(first_positions)}));
         },
         "offsets"_a, "counts"_a, "first_positions"_a,
-        "The first invalid row of a table and the name of its invalid column, or None.");
+        "The first invalid row of a table and what is wrong with it, or None.");
     module.def(
         "count_bytes",
         [](Bytes bytes, Int64s offsets, Int64s counts) {

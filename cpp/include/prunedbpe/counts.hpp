@@ -47,8 +47,8 @@ struct SourceCounts {
     HugeVector<std::int64_t> counts;    ///< by cell: occurrences of the chunk in the source
 };
 
-/// The first row with an empty chunk, a count below one, or a first position that does not rise. The arrays must have
-/// matching lengths.
+/// The first row with an empty chunk, a count below one, a first position that does not rise, or with which the corpus
+/// has 2^63 bytes or more: below that no sum over the corpus can overflow. The arrays must have matching lengths.
 std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts);
 
 /// Occurrences of each of the 256 bytes, weighted by chunk counts.

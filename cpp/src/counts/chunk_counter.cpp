@@ -23,10 +23,15 @@ constexpr std::size_t piece_bytes = 1 << 19;
 
 std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts) {
     std::int64_t last_position = -1;
+    std::int64_t bytes, total = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
-        if (counts.offsets[i] >= counts.offsets[i + 1]) return WrongRow{i, "chunk length"};
-        if (counts.counts[i] < 1) return WrongRow{i, "count"};
-        if (counts.first_positions[i] <= last_position) return WrongRow{i, "first_position"};
+        const std::int64_t length = counts.offsets[i + 1] - counts.offsets[i];
+        if (length < 1) return WrongRow{i, "the chunk is empty"};
+        if (counts.counts[i] < 1) return WrongRow{i, "the count is below 1"};
+        if (counts.first_positions[i] <= last_position) return WrongRow{i, "first_position does not rise"};
+        if (__builtin_mul_overflow(length, counts.counts[i], &bytes) || __builtin_add_overflow(total, bytes, &total)) {
+            return WrongRow{i, "up to here, the chunks occur so often that the corpus has 2^63 bytes or more"};
+        }
         last_position = counts.first_positions[i];
     }
     return std::nullopt;

@@ -1,7 +1,13 @@
-"""Tables as Parquet: columns that any program can read, settings in the schema's metadata."""
+"""Tables as Parquet: columns that any program can read, settings in the schema's metadata.
+
+Parquet's own checksums cover the pages of a file, but not its footer, which says where the pages of
+a column are, what they mean, and how many rows there are. A checksum over all values and settings
+does.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,9 +24,19 @@ _METADATA_KEY = b"prunedbpe"
 _DAMAGED = "the file is damaged: create it again"
 
 
-def write_table(path: Path, columns: Mapping[str, Any], settings: Settings) -> None:
-    """Write a table and its settings atomically."""
+def write_table(
+    path: Path, columns: Mapping[str, Any], settings: Settings, values_digest: str
+) -> None:
+    """Write a table and its settings atomically.
+
+    Args:
+        path: The file.
+        columns: Column name -> Arrow or NumPy array.
+        settings: A JSON object.
+        values_digest: Of all values in the columns; :func:`check_table` compares it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    settings = {**settings, "checksum": _checksum(settings, values_digest)}
     metadata = {_METADATA_KEY: json.dumps(settings).encode()}
     with atomic_write(path) as file:
         pq.write_table(
@@ -76,6 +92,30 @@ def read_table(
     return pa.table({name: _cast(path, table, name, columns[name]) for name in columns}), settings
 
 
+def check_table(path: Path, settings: Settings, values_digest: str) -> None:
+    """Check that values and settings of a table are those that were written.
+
+    Args:
+        path: The file.
+        settings: What :func:`read_table` returned.
+        values_digest: Of all values that were read.
+
+    Raises:
+        FormatError: Something differs.
+    """
+    written = {name: value for name, value in settings.items() if name != "checksum"}
+    if settings.get("checksum") != _checksum(written, values_digest):
+        raise FormatError(
+            f"{path}: its checksum does not match its contents",
+            hint=_DAMAGED,
+        )
+
+
+def _checksum(settings: Settings, values_digest: str) -> str:
+    described = json.dumps(settings, sort_keys=True)
+    return hashlib.sha256(f"{values_digest} {described}".encode()).hexdigest()[:32]
+
+
 def _has_nulls(column: Any) -> bool:
     lists = pa.types.is_large_list(column.type) or pa.types.is_list(column.type)
     parts = [chunk.flatten() for chunk in column.chunks] if lists else []
@@ -96,7 +136,7 @@ def _cast(path: Path, table: pa.Table, name: str, type_name: str | pa.DataType) 
 def _settings_of(path: Path, table: pa.Table) -> Settings:
     try:
         settings = json.loads((table.schema.metadata or {})[_METADATA_KEY])
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, RecursionError):
         settings = None
     if not isinstance(settings, dict):
         raise FormatError(

@@ -24,7 +24,7 @@ from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import ByteArray, Int64Array, Settings
 
 FORMAT = "prunedbpe chunk counts"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +70,8 @@ class ChunkCounts:
                 f"but the chunks hold {len(data)} bytes"
             )
         if wrong := _core.find_wrong_row(offsets, counts, first_positions):
-            row, name = wrong
-            raise FormatError(f"row {row}: {name} makes no sense", hint="count the corpus again")
+            row, fault = wrong
+            raise FormatError(f"row {row}: {fault}", hint="count the corpus again")
 
     @property
     def columns(self) -> tuple[ByteArray, Int64Array, Int64Array, Int64Array]:
@@ -116,8 +116,11 @@ class ChunkCounts:
             pretokenizer: The one that cut the chunks; the paper's by default.
         """
         for chunk, count in counts.items():
-            if not chunk or count < 1:
-                raise SettingsError(f"chunk {chunk!r} with count {count}: neither may be empty")
+            if not chunk or not 1 <= count < 1 << 63:
+                raise SettingsError(
+                    f"chunk {chunk!r} with count {count}",
+                    hint="no chunk is empty, counts are 1 or more",
+                )
         lengths = np.array([len(chunk) for chunk in counts], np.int64)
         offsets = np.zeros(len(counts) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
@@ -150,7 +153,7 @@ class ChunkCounts:
         """Write the table as Parquet: columns ``chunk``, ``count``, ``first_position``."""
         from prunedbpe._support.parquet import write_table
 
-        write_table(Path(path), self.to_arrow(), self.settings())
+        write_table(Path(path), self.to_arrow(), self.settings(), self.digest)
 
     @classmethod
     def load(cls, path: str | Path) -> ChunkCounts:
@@ -159,12 +162,14 @@ class ChunkCounts:
         Raises:
             FormatError: The file is not such a table, or is damaged.
         """
-        from prunedbpe._support.parquet import read_table
+        from prunedbpe._support.parquet import check_table, read_table
 
         path = Path(path)
         table, settings = read_table(path, cls.ARROW_COLUMNS, FORMAT, FORMAT_VERSION)
         with naming(path):
-            return cls.from_arrow(table, settings)
+            counts = cls.from_arrow(table, settings)
+        check_table(path, settings, counts.digest)
+        return counts
 
     def settings(self) -> Settings:
         """Return what the table says about itself, as a JSON object."""

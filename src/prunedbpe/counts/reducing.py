@@ -50,8 +50,9 @@ def add_tables(tables: Sequence[ChunkCounts], sources: Sequence[int]) -> _core.C
         sources: The source of each table.
 
     Raises:
-        SettingsError: The tables were cut by different pretokenizers.
+        SettingsError: The tables were cut by different pretokenizers, or the corpus is too large.
     """
+    check_total(tables)
     counter = _core.ChunkCounter(1)
     shift = 0
     for table, source in zip(tables, sources, strict=True):
@@ -63,6 +64,17 @@ def add_tables(tables: Sequence[ChunkCounts], sources: Sequence[int]) -> _core.C
         counter.add_counts(*table.columns, shift, source)
         shift += table.total_bytes
     return counter
+
+
+def check_total(tables: Sequence[ChunkCounts]) -> None:
+    """Refuse tables whose sums would overflow: counts and positions are below 2^63."""
+    total = sum(table.total_bytes for table in tables)
+    last = max((int(table.first_positions[-1]) for table in tables if len(table)), default=0)
+    if total + last >= 1 << 63:
+        raise SettingsError(
+            f"the tables hold {total:,} bytes of text: sums would reach 2^63",
+            hint="reduce fewer tables",
+        )
 
 
 def _in_corpus_order(tables: Sequence[ChunkCounts]) -> list[ChunkCounts]:

@@ -17,9 +17,10 @@ import numpy as np
 
 from prunedbpe import _core
 from prunedbpe._support.atomic_files import naming
+from prunedbpe._support.digests import digest_arrays
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.counts.chunk_counts import ChunkCounts
-from prunedbpe.counts.reducing import add_tables, reduce_counts
+from prunedbpe.counts.reducing import add_tables, check_total, reduce_counts
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import Int64Array, UInt32Array
 
@@ -30,7 +31,7 @@ WHOLE_CORPUS = "<corpus>"
 """The name of the source that holds everything."""
 
 FORMAT = "prunedbpe source counts"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +143,7 @@ class SourceCounts:
         indices = {
             name: i for i, name in enumerate(dict.fromkeys(n for p in parts for n in p.names))
         }
+        check_total([part.total for part in parts])
         counter = _core.ChunkCounter(1)
         shift = 0
         for part in parts:
@@ -178,9 +180,9 @@ class SourceCounts:
         [4, 7]
         """
         lengths = np.repeat(np.diff(self.total.offsets), np.diff(self.offsets))
-        # Floats are exact up to 2**53 bytes.
-        sums = np.bincount(self.sources, lengths * self.counts, minlength=len(self))
-        return sums.astype(np.int64)
+        sums = np.zeros(len(self), np.int64)
+        np.add.at(sums, self.sources, lengths * self.counts)  # not bincount, which sums floats
+        return sums
 
     def table(self, index: int) -> ChunkCounts:
         """Return the chunks of one source, with their counts there.
@@ -203,6 +205,10 @@ class SourceCounts:
             corpus=CorpusReport(bytes=int(lengths @ counts)),
         )
 
+    @cached_property
+    def _digest(self) -> str:
+        return digest_arrays(*self.total.columns, self.offsets, self.sources, self.counts)
+
     def save(self, path: str | Path) -> None:
         """Write one Parquet file: the table, with lists of sources and their counts."""
         import pyarrow as pa  # slow to import, and only files need it
@@ -223,7 +229,7 @@ class SourceCounts:
             "kind": self.kind,
             "note": self.note,
         }
-        write_table(Path(path), columns, settings)
+        write_table(Path(path), columns, settings, self._digest)
 
     @classmethod
     def load(cls, path: str | Path) -> SourceCounts:
@@ -234,7 +240,7 @@ class SourceCounts:
         """
         import pyarrow as pa
 
-        from prunedbpe._support.parquet import read_table
+        from prunedbpe._support.parquet import check_table, read_table
 
         path = Path(path)
         columns: dict[str, Any] = {
@@ -251,7 +257,7 @@ class SourceCounts:
             names = settings["names"]
             if not all(isinstance(text, str) for text in (*names, settings["kind"])):
                 raise FormatError(f"sources {names!r} of kind {settings['kind']!r}")
-            return cls(
+            counted = cls(
                 ChunkCounts.from_arrow(table, settings),
                 tuple(names),
                 sources.offsets.to_numpy(),
@@ -260,3 +266,5 @@ class SourceCounts:
                 settings["kind"],
                 str(settings["note"]),
             )
+        check_table(path, settings, counted._digest)
+        return counted

@@ -15,11 +15,12 @@ from prunedbpe import _core
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.threads import in_background, thread_count
 from prunedbpe.counts import ChunkCounts, SourceCounts
-from prunedbpe.errors import SettingsError
+from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.merges.merge_table import Applied, MergeTable
 from prunedbpe.types import BYTE_COUNT
 
 _STEP_SECONDS = 0.1
+_LEARN = "learn the merges again"
 
 
 class Checkpointer:
@@ -94,7 +95,7 @@ class Learner:
         split_from: int | None = None,
     ) -> None:
         if isinstance(counts, ChunkCounts):
-            _check_origin(merges, counts)
+            _check_origin(merges, counts, threads)
         self._counts = counts
         self._known = merges
         self._threads = thread_count(threads)
@@ -116,7 +117,7 @@ class Learner:
             counts = self._counts
             if not isinstance(counts, ChunkCounts):
                 counts = counts()
-                _check_origin(known, counts)
+                _check_origin(known, counts, self._threads)
             self._work = _Work(counts, known, self._threads, self._split_from)
         work = self._work
         try:
@@ -198,11 +199,36 @@ class _Work:
         )
 
 
-def _check_origin(merges: MergeTable | None, counts: ChunkCounts) -> None:
-    if merges is not None and merges.counts_digest != counts.digest:
+def _check_origin(merges: MergeTable | None, counts: ChunkCounts, threads: int | None) -> None:
+    """Refuse merges that were not learned on these counts, or that do not do what they claim."""
+    if merges is None:
+        return
+    if merges.counts_digest != counts.digest:
         raise SettingsError(
             "the merges were learned on other chunk counts than the ones given",
             hint="use replay to see what merges do on another corpus",
+        )
+    replayed = replay(merges, counts, threads=threads)
+    if not np.array_equal(replayed.byte_counts, merges.applied.byte_counts):
+        raise FormatError("the bytes of the merge table are not those of the counts", hint=_LEARN)
+    differs = replayed.replacements != merges.applied.replacements
+    if differs.any():
+        i = int(differs.argmax())
+        raise FormatError(
+            f"merge {i} claims {merges.applied.replacements[i]:,} replacements, but makes "
+            f"{replayed.replacements[i]:,} on the counts it was learned on",
+            hint=_LEARN,
+        )
+    # Only occurrences of a pair of equal tokens can overlap, each with at most two others.
+    is_double = merges.pairs[:, 0] == merges.pairs[:, 1]
+    surplus = merges.frequencies - replayed.replacements
+    wrong = (surplus < 0) | (surplus > np.where(is_double, replayed.replacements, 0))
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise FormatError(
+            f"merge {i} claims the frequency {merges.frequencies[i]:,}, but its pair has "
+            f"{replayed.replacements[i]:,} replacements",
+            hint=_LEARN,
         )
 
 

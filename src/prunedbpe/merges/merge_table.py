@@ -17,13 +17,14 @@ import numpy as np
 
 from prunedbpe import _core
 from prunedbpe._support.atomic_files import naming
+from prunedbpe._support.digests import digest_arrays
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.errors import FormatError, RunMismatchError
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
 
 FORMAT = "prunedbpe merges"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 class Candidates(Protocol):
@@ -158,6 +159,10 @@ class MergeTable:
             exhausted=False,
         )
 
+    @property
+    def _digest(self) -> str:
+        return digest_arrays(self.pairs, self.frequencies, self.applied.replacements)
+
     def save(self, path: str | Path) -> None:
         """Write as Parquet: columns ``left``, ``right``, ``frequency``, ``applied``."""
         from prunedbpe._support.parquet import write_table  # Arrow is slow to import
@@ -177,7 +182,7 @@ class MergeTable:
             "byte_counts": self.applied.byte_counts.tolist(),
             "exhausted": self.exhausted,
         }
-        write_table(Path(path), columns, settings)
+        write_table(Path(path), columns, settings, self._digest)
 
     @classmethod
     def load(cls, path: str | Path) -> MergeTable:
@@ -186,14 +191,14 @@ class MergeTable:
         Raises:
             FormatError: The file is not such a table, or is damaged.
         """
-        from prunedbpe._support.parquet import read_table
+        from prunedbpe._support.parquet import check_table, read_table
 
         path = Path(path)
         columns = {"left": "uint32", "right": "uint32", "frequency": "int64", "applied": "int64"}
         table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
         left, right, frequencies, replacements = (table[name].to_numpy() for name in columns)
         with naming(path):
-            return cls(
+            merges = cls(
                 pairs=np.stack([left, right], axis=1),
                 frequencies=frequencies,
                 applied=Applied(np.array(settings["byte_counts"], np.int64), replacements),
@@ -202,6 +207,8 @@ class MergeTable:
                 counts_digest=settings["counts_digest"],
                 exhausted=settings["exhausted"],
             )
+        check_table(path, settings, merges._digest)
+        return merges
 
 
 def check_same_merges(shorter: UInt32Array, longer: UInt32Array) -> None:

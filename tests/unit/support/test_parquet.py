@@ -105,7 +105,7 @@ DROP = object()
         *((kind, "pretokenizer", value) for kind in KINDS for value in (DROP, 5, {}, {"name": 1})),
         *((kind, "pretokenizer", {"name": "nope"}) for kind in KINDS),
         *((kind, "corpus", value) for kind in KINDS for value in (DROP, [1], {"documents": "x"})),
-        *((kind, "version", value) for kind in KINDS for value in (DROP, 2, "1")),
+        *((kind, "version", value) for kind in KINDS for value in (DROP, 1, "2")),
         *((kind, "format", value) for kind in KINDS for value in (DROP, "other")),
         *(("counts", "shard", value) for value in ([1], [5, 2], "ab")),
         *(("merges", "byte_counts", value) for value in (DROP, [1, 2], "x", None)),
