@@ -139,3 +139,14 @@ def test_a_command_that_fails_leaves_no_empty_folder(tmp_path, was_there):
     ended = subprocess.run([*command, "--vocab-size", "10"], capture_output=True, text=True)
     assert "no room" in ended.stderr
     assert output.exists() == was_there
+
+
+def test_a_document_longer_than_allowed(cli, tmp_path):
+    (tmp_path / "a.txt").write_text("ab " * 50_000)
+    words = ["count", tmp_path / "a.txt", "-o", tmp_path / "counts.parquet", "--max-document"]
+    err = cli(*words, "100kB", code=1).err
+    assert "a.txt, byte 0: the document is longer than 100 kB" in err
+    assert "--max-document" in err
+    assert "such as 500MB" in cli(*words, "10 bananas", code=1).err
+    assert not (tmp_path / "counts.parquet").exists()
+    cli(*words, "150 kB")

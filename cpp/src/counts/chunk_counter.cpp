@@ -97,7 +97,7 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
     workers_->team.run([&](unsigned worker) {
         std::deque<ChunkPipeline> pipelines;  // by source
         for (auto& tables : workers_->tables) pipelines.emplace_back(tables[worker]);
-        const char* polled = nullptr;  // where poll_interrupt() was called last
+        std::int64_t polled = 0;  // the position at which poll_interrupt() was called last
         with_scanner(next, [&]<NextChunk next_chunk>() {
             // Each worker takes rising pieces, so its table stays in order of first position.
             for (std::size_t piece; (piece = next_piece.fetch_add(1)) < pieces.size();) {
@@ -108,8 +108,8 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                     const char* const end = text.data() + document.end;
                     ChunkScanner<next_chunk> scanner(end);
                     for (const char* at = begin; at < end;) {
-                        if (at - polled >= static_cast<std::ptrdiff_t>(poll_bytes)) [[unlikely]] {
-                            polled = at;
+                        if (position + (at - begin) - polled >= std::int64_t{poll_bytes}) [[unlikely]] {
+                            polled = position + (at - begin);
                             poll_interrupt();
                         }
                         scanner.next(at).for_each_end([&](const char* stop) {
