@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from prunedbpe._support.atomic_files import json_bytes, write_together
+from prunedbpe._support.atomic_files import json_bytes, naming, write_together
+from prunedbpe._support.json_values import JsonValue
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
 from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodePlan
@@ -168,7 +169,7 @@ class ImportedTokenizer(Tokenizer):
         """Read a folder that :meth:`save` wrote.
 
         Raises:
-            FormatError: A file is missing or wrong.
+            FormatError: A file is missing or wrong; the message names the file and the place.
         """
         path = Path(folder) / SETTINGS_FILE
         settings = read_settings(Path(folder))
@@ -176,29 +177,37 @@ class ImportedTokenizer(Tokenizer):
             raise FormatError(f"{path}: not the settings of an imported tokenizer")
         segmentation = read_segmentation(Path(folder), settings)
         own = read_paper_files(Path(folder))
-        try:
+        fields = JsonValue(settings)
+        with naming(path):
             vocabulary = ForeignVocabulary(
                 own.pairs,
                 own.visible,
                 own.special_tokens,
-                ids_of_ranks=tuple(map(int, settings["ids_of_ranks"])),
-                ids_of_specials=tuple(map(int, settings["ids_of_specials"])),
-                unmergeable=tuple(
-                    (base64.b64decode(text), int(token_id))
-                    for text, token_id in settings["unmergeable"]
-                ),
+                ids_of_ranks=_ids(fields["ids_of_ranks"]),
+                ids_of_specials=_ids(fields["ids_of_specials"]),
+                unmergeable=tuple(map(_unmergeable, fields["unmergeable"].items())),
             )
-            cut = ForeignCut.from_settings(settings["cut"])
-            whole_chunks, origin = bool(settings["whole_chunks"]), dict(settings["origin"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"{path}: damaged: {error}") from error
-        if len(vocabulary.ids_of_ranks) != len(own.visible) or len(
-            vocabulary.ids_of_specials
-        ) != len(own.special_tokens):
-            raise FormatError(f"{path}: ids and the vocabulary files do not belong together")
-        return cls(
-            vocabulary, cut, whole_chunks=whole_chunks, origin=origin, segmentation=segmentation
-        )
+            return cls(
+                vocabulary,
+                ForeignCut.from_settings(fields["cut"].object()),
+                whole_chunks=fields["whole_chunks"].flag(),
+                origin=fields["origin"].object(),
+                segmentation=segmentation,
+            )
+
+
+def _ids(field: JsonValue) -> tuple[int, ...]:
+    return tuple(item.value for item in field.items())  # the vocabulary checks them
+
+
+def _unmergeable(entry: JsonValue) -> tuple[bytes, int]:
+    match entry.value:
+        case [str() as text, token_id]:
+            try:
+                return base64.b64decode(text, validate=True), token_id
+            except ValueError:
+                pass
+    raise entry.error("a token in base64 and an id")
 
 
 def _rebuild(
