@@ -53,13 +53,8 @@ def bpe(folder: Path) -> None:
         "behavior": "Isolated",
         "invert": False,
     }
-    byte_level = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": False,
-        "use_regex": False,
-    }
-    settings["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, byte_level]}
+    steps = [split, byte_level(use_regex=False)]
+    settings["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
     settings["normalizer"] = {"type": "NFC"}
     settings["model"]["ignore_merges"] = True
     vocab, added = settings["model"]["vocab"], settings["added_tokens"]
@@ -72,7 +67,13 @@ def bpe(folder: Path) -> None:
 def unigram(folder: Path) -> None:
     tok = train("paper", "40%")
     tok = Tokenizer(tok.vocabulary, tok.pretokenizer, tok.training, "shortest")
-    write_json(folder / "tokenizer.json", huggingface_settings(tok))
+    settings = {**huggingface_settings(tok), "pre_tokenizer": byte_level(use_regex=True)}
+    write_json(folder / "tokenizer.json", settings)
+
+
+def byte_level(*, use_regex: bool) -> dict[str, Any]:
+    options = {"add_prefix_space": False, "trim_offsets": False, "use_regex": use_regex}
+    return {"type": "ByteLevel", **options}
 
 
 def gpt2_files(folder: Path) -> None:
@@ -86,6 +87,8 @@ def gpt2_files(folder: Path) -> None:
 
 def ranks(folder: Path) -> None:
     write_tiktoken(train("cl100k"), folder / "mine.tiktoken")
+    described = folder / "mine.tiktoken.json"
+    write_json(described, {**json.loads(described.read_bytes()), "pat_str": CL100K_PATTERN})
 
 
 def saved_import(folder: Path) -> None:

@@ -18,6 +18,9 @@ from typing import Any, BinaryIO
 from prunedbpe._support.json_values import shown
 from prunedbpe.errors import FormatError, NotExactError, SettingsError
 
+_MOST_DIGITS = 100
+_MOST_LEVELS = 100
+_TOO_DEEP = f"lists and objects are nested deeper than {_MOST_LEVELS} levels"
 _DAMAGED = "the file is damaged: create it again, or restore it from a copy"
 
 
@@ -128,19 +131,22 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     """
     text = read_text(path)
     try:
-        return json.loads(
+        value = json.loads(
             text,
             object_pairs_hook=_object_without_duplicates,
+            parse_int=_whole_number,
             parse_float=_finite_float,
             parse_constant=_finite_float,
         )
+        _check_depth(value)
+        return value
     except json.JSONDecodeError as error:
         raise FormatError(
             f"{path}, line {error.lineno}: not JSON: {error.msg}", hint=_DAMAGED
         ) from error
     except RecursionError as error:
-        raise FormatError(f"{path}: lists and objects are too deeply nested") from error
-    except ValueError as error:  # of the two functions above, or of int() for too many digits
+        raise FormatError(f"{path}: {_TOO_DEEP}", hint=_DAMAGED) from error
+    except ValueError as error:  # of the functions below
         raise FormatError(f"{path}: {error}", hint=_DAMAGED) from error
 
 
@@ -150,6 +156,27 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"an object has the key {shown(key)} twice")
     return found
+
+
+def _check_depth(value: Any) -> None:
+    """Refuse values that recursive functions cannot handle, however deep this Python can read."""
+    level = [value]
+    for _ in range(_MOST_LEVELS):
+        level = [
+            child
+            for container in level
+            if isinstance(container, (dict, list))
+            for child in (container.values() if isinstance(container, dict) else container)
+        ]
+        if not level:
+            return
+    raise ValueError(_TOO_DEEP)
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > _MOST_DIGITS:  # int() would take quadratic time, or raise an error of its own
+        raise ValueError(f"a number has more than {_MOST_DIGITS} digits: {shown(text)}")
+    return int(text)
 
 
 def _finite_float(text: str) -> float:

@@ -94,11 +94,12 @@ def import_gpt2_files(
             if _LOOKS_SPECIAL.fullmatch(name) and from_byte_alphabet(name) not in made
         )
     with naming(vocab):
+        for name in special_tokens:
+            if not entries[name]:
+                raise FormatError(f"lacks the special token {shown(name)}")
         specials = {name: entries[name].integer() for name in special_tokens}
         ids = _ids_by_bytes(ids_by_name, specials)
-    with naming(merges):
-        found = merges_of_list(ids, pairs, lambda place: f"line {lines[place]}")
-    with naming(vocab):
+        found = merges_of_list(ids, pairs, lambda place: f"{merges}, line {lines[place]}")
         origin = {"format": "vocab.json and merges.txt", "file": Path(vocab).name}
         return imported_tokenizer(found, ids, specials, cut, origin=origin)
 
@@ -221,8 +222,9 @@ def _split(split: JsonValue, unicode_version: str) -> ForeignCut:
             f"pre_tokenizer Split by {shown(split['pattern'].value)}, not by a Regex"
         )
     behavior, invert = split["behavior"].text(), split["invert"].flag(default=False)
+    expression = pattern.text()
     with naming(pattern.path):
-        cut = cut_of_pattern(pattern.text(), unicode_version)
+        cut = cut_of_pattern(expression, unicode_version)
     covers_all = cut.pretokenizer.pattern is None  # a scanner leaves no gap between two matches
     if (behavior, invert) == ("Isolated", False) or (
         covers_all and (behavior, invert) == ("Removed", True)

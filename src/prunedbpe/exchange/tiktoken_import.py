@@ -72,11 +72,13 @@ def import_tiktoken(
     settings_file = path.with_name(path.name + ".json")
     public = PUBLIC_ENCODINGS.get(path.name.split(".")[0])
     size = None
+    files = str(path)
     defaults: Mapping[str, int] = {}
     if pretokenizer is not None:
         cut = cut_by(pretokenizer, unicode_version)
     elif settings_file.is_file():
         cut, defaults, size = _read_encoding_settings(settings_file, unicode_version)
+        files = f"{path} with {settings_file.name}"
     elif public:
         name, defaults = public
         cut = cut_by(name, unicode_version)
@@ -87,16 +89,18 @@ def import_tiktoken(
         )
     text = read_text(path)
     with naming(path):
+        ranks = _parse_ranks(text)
+    with naming(files):
         tokenizer = _import(
-            _parse_ranks(text),
+            ranks,
             cut,
             dict(defaults if special_tokens is None else special_tokens),
             {"format": "tiktoken ranks", "file": path.name},
         )
     if size not in (None, tokenizer.vocab_size) and special_tokens is None:
         raise FormatError(
-            f"{path}: the highest id is {tokenizer.vocab_size - 1}, but 'explicit_n_vocab' in "
-            f"{settings_file} is {size}",
+            f"{files}: the highest id is {tokenizer.vocab_size - 1}, but explicit_n_vocab is "
+            f"{shown(size)}",
             hint="the files do not belong together, or one of them is cut off",
         )
     return tokenizer
@@ -108,8 +112,9 @@ def _read_encoding_settings(
     """Return the cut, the special tokens and the size in the JSON file that our export writes."""
     settings = JsonValue(read_json(path))
     with naming(path):
+        pattern = settings["pat_str"].text()
         with naming("pat_str"):
-            cut = cut_of_pattern(settings["pat_str"].text(), unicode_version)
+            cut = cut_of_pattern(pattern, unicode_version)
         specials = settings["special_tokens"].object() if settings["special_tokens"] else {}
         size = settings["explicit_n_vocab"]
         return cut, specials, size.integer() if size else None

@@ -254,9 +254,9 @@ def pretokenize(text: str, pretokenizer: str | Pretokenizer = "paper") -> list[s
 
 
 def _unknown_name(name: str) -> SettingsError:
-    close = difflib.get_close_matches(name, BUILTIN_PRETOKENIZERS, n=1)
+    close = difflib.get_close_matches(name[:40], BUILTIN_PRETOKENIZERS, n=1)
     return SettingsError(
-        f"no pretokenizer is named {name!r}; there are {', '.join(BUILTIN_PRETOKENIZERS)}",
+        f"no pretokenizer is named {shown(name)}; there are {', '.join(BUILTIN_PRETOKENIZERS)}",
         hint=f"did you mean {close[0]!r}?"
         if close
         else "a regular expression needs a character that no name has, as in '(?:abc)'",

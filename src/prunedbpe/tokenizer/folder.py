@@ -58,8 +58,9 @@ def read_segmentation(folder: Path, settings: Settings) -> Segmentation:
         FormatError: It is unknown, or version 1 of the settings names another than ``rank``.
     """
     path = folder / SETTINGS_FILE
+    field = JsonValue(settings)["segmentation"]
     with naming(path):
-        segmentation = check_segmentation(settings.get("segmentation", "rank"))
+        segmentation = check_segmentation(field.text() if field else "rank")
     if settings["version"] < version_for(segmentation):
         raise FormatError(
             f"{path}: version {settings['version']} has no segmentation {segmentation!r}",

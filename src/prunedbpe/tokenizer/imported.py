@@ -127,20 +127,21 @@ class ImportedTokenizer(Tokenizer):
 
     def decode_bytes(self, ids: TokenIds) -> bytes:
         """As :meth:`Tokenizer.decode_bytes`; unassigned ids are errors too."""
-        if len(self._holes) and len(ids):
-            bad = np.intersect1d(np.asarray(ids, np.int64), self._holes)
-            if len(bad):
-                raise PrunedBPEError(f"cannot decode: no token has the id {int(bad[0])}")
-        return super().decode_bytes(ids)
+        data = super().decode_bytes(ids)  # checks their range
+        if self._has_unused_ids:
+            spelled = np.asarray(ids, np.int64)
+            unused = spelled[self._byte_lengths[spelled] == 0]
+            if len(unused):
+                raise PrunedBPEError(f"cannot decode: no token has the id {int(unused[0])}")
+        return data
 
     def decode(self, ids: TokenIds, *, errors: str = "replace") -> str:
         """As :meth:`Tokenizer.decode`; unassigned ids are errors too."""
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     @cached_property
-    def _holes(self) -> Int64Array:
-        empty = [i for i, string in enumerate(self.vocab_bytes()) if not string]
-        return np.array(empty, np.int64)
+    def _has_unused_ids(self) -> bool:
+        return not self._byte_lengths.all()
 
     # Files
 
