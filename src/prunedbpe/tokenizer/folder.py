@@ -52,7 +52,7 @@ def version_for(segmentation: Segmentation) -> int:
 
 
 def read_segmentation(folder: Path, settings: Settings) -> Segmentation:
-    """Return the segmentation in the settings; it is ``rank`` if they do not name one.
+    """Return the segmentation in the settings; version 1 need not name it, it is ``rank``.
 
     Raises:
         FormatError: It is unknown, or version 1 of the settings names another than ``rank``.
@@ -60,7 +60,8 @@ def read_segmentation(folder: Path, settings: Settings) -> Segmentation:
     path = folder / SETTINGS_FILE
     field = JsonValue(settings)["segmentation"]
     with naming(path):
-        segmentation = check_segmentation(field.text() if field else "rank")
+        is_named = "segmentation" in settings or settings["version"] >= FORMAT_VERSION
+        segmentation = check_segmentation(field.text() if is_named else "rank")
     if settings["version"] < version_for(segmentation):
         raise FormatError(
             f"{path}: version {settings['version']} has no segmentation {segmentation!r}",
