@@ -13,7 +13,7 @@ from prunedbpe._support.atomic_files import json_bytes, naming, read_json, write
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError
 from prunedbpe.pretokenizers import Pretokenizer
-from prunedbpe.types import Segmentation, Settings, check_segmentation
+from prunedbpe.types import SEGMENTATIONS, Segmentation, Settings, check_segmentation
 from prunedbpe.vocabulary import Vocabulary
 from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
 
@@ -61,7 +61,10 @@ def read_segmentation(folder: Path, settings: Settings) -> Segmentation:
     field = JsonValue(settings)["segmentation"]
     with naming(path):
         is_named = "segmentation" in settings or settings["version"] >= FORMAT_VERSION
-        segmentation = check_segmentation(field.text() if is_named else "rank")
+        name = field.text() if is_named else "rank"
+        if name not in SEGMENTATIONS:
+            raise field.error("'rank' or 'shortest'")
+        segmentation = check_segmentation(name)
     if settings["version"] < version_for(segmentation):
         raise FormatError(
             f"{path}: version {settings['version']} has no segmentation {segmentation!r}",

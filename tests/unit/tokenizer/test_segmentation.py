@@ -99,7 +99,7 @@ def test_files_keep_it(tok, tmp_path):
 @pytest.mark.parametrize(
     ("version", "segmentation", "message"),
     [
-        (2, "greedy", "segmentation='greedy'"),
+        (2, "greedy", "segmentation is 'greedy', not 'rank' or 'shortest'"),
         (2, None, "segmentation is missing or null, not a text"),
         (1, None, "segmentation is missing or null, not a text"),
         (1, "shortest", "version 1 has no segmentation 'shortest'"),
