@@ -194,3 +194,40 @@ def test_missing_bytes_and_stripping_are_named(tokenizers, texts, tmp_path):
     (tmp_path / "tokenizer.json").write_text(json.dumps(settings), "utf-8")
     with pytest.raises(NotExactError, match="0xfe"):
         import_huggingface(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        {"<a>": 900, "<b>": 901},  # not in the vocabulary: the library counts on from it
+        {"<b>": 901, "<a>": 900},
+        {"<a>": 900, "the": 5, "<b>": 901},
+        {"<a>": 901, "<b>": 900},
+        {"<a>": 905},
+        {"<a>": 5},
+    ],
+)
+def test_added_tokens_have_the_ids_of_the_library(ids, tokenizers, tmp_path):
+    """The library ignores the ids in the file, so an import that keeps them must be refused."""
+    names = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    names += ["the", *(f"{one}{other}" for one in "abcdefghij" for other in names)][: 900 - 256]
+    vocab = {name: place for place, name in enumerate(names)}
+    ids = {text: vocab.get(text, token_id) for text, token_id in ids.items()}
+    model = tokenizers.models.BPE(vocab, [])
+    stock = tokenizers.Tokenizer(model)
+    stock.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    settings = json.loads(stock.to_str())
+    flags = dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized", "special"), False)
+    settings["added_tokens"] = [
+        {"id": token_id, "content": text, **flags} for text, token_id in ids.items()
+    ]
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(settings), "utf-8")
+    stock = tokenizers.Tokenizer.from_file(str(path))
+    if {text: stock.token_to_id(text) for text in ids} == ids:
+        tok = import_huggingface(path)
+        text = " ".join(ids)
+        assert tok.encode(text, allowed_special="all") == stock.encode(text).ids
+    else:
+        with pytest.raises(NotExactError, match="Hugging Face tokenizers give it the id"):
+            import_huggingface(path)

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from heapq import heappop, heappush
 
 import numpy as np
 
+from prunedbpe._support.json_values import shown
 from prunedbpe.errors import NotExactError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
 from prunedbpe.tokenizer.imported import ImportedTokenizer
@@ -40,15 +41,24 @@ class FoundMerges:
     unmergeable: list[bytes]
 
 
-def merges_of_list(tokens: Iterable[bytes], merges: list[tuple[bytes, bytes]]) -> FoundMerges:
+def merges_of_list(
+    tokens: Iterable[bytes],
+    merges: list[tuple[bytes, bytes]],
+    name_place: Callable[[int], str] = "merge {}".format,
+) -> FoundMerges:
     """Return the merges of a merge list that can apply; the place in the list is the priority.
+
+    Args:
+        tokens: The vocabulary.
+        merges: The two parts of every merge.
+        name_place: Name a place of the list for an error message.
 
     >>> tokens = [bytes([i]) for i in range(256)] + [b"ab", b"bc", b"abc"]
     >>> found = merges_of_list(tokens, [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")])
     >>> found.pairs.tolist(), found.unmergeable
     ([[97, 98], [98, 99], [256, 99]], [])
     """
-    known = set(tokens)
+    known = dict.fromkeys(tokens)  # not a set, whose order differs from run to run
     places: dict[tuple[bytes, bytes], int] = {}
     for place, pair in enumerate(merges):
         # The last line of a repeated pair counts, as in the dictionary that the original builds.
@@ -56,8 +66,8 @@ def merges_of_list(tokens: Iterable[bytes], merges: list[tuple[bytes, bytes]]) -
         for part in (*pair, pair[0] + pair[1]):
             if part not in known:
                 raise NotExactError(
-                    f"merge {place}: {pair[0]!r} + {pair[1]!r} needs the token {part!r}, "
-                    "which is not in the vocabulary"
+                    f"{name_place(place)}: {shown(pair[0])} + {shown(pair[1])} needs the token "
+                    f"{shown(part)}, which is not in the vocabulary"
                 )
     return _find(known, lambda left, right: places.get((left, right)))
 
@@ -122,8 +132,8 @@ def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
         if left not in rank_of or right not in rank_of:
             late = left if left not in rank_of else right
             raise NotExactError(
-                f"token {left + right!r} has priority over its part {late!r}: priorities must "
-                "follow the order of building"
+                f"token {shown(left + right)} has priority over its part {shown(late)}: "
+                "priorities must follow the order of building"
             )
         pairs.append((rank_of[left], rank_of[right]))
         rank_of[left + right] = len(strings)
@@ -132,21 +142,35 @@ def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
 
 
 def _last_merge(token: bytes, priority: Priority) -> tuple[int, bytes, bytes] | None:
-    """Encode a token's bytes; return the merge that completes it, or ``None``."""
-    parts = [token[i : i + 1] for i in range(len(token))]
-    weights = [priority(left, right) for left, right in pairwise(parts)]
-    while True:
-        at, best = -1, None
-        for i, weight in enumerate(weights):
-            if weight is not None and (best is None or weight < best):
-                at, best = i, weight
-        if best is None:
-            return None
-        if len(parts) == 2:
-            return best, parts[0], parts[1]
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-        del weights[at]
-        if at > 0:
-            weights[at - 1] = priority(parts[at - 1], parts[at])
-        if at < len(weights):
-            weights[at] = priority(parts[at], parts[at + 1])
+    """Encode a token's bytes; return the merge that completes it, or ``None``.
+
+    A heap of neighbours, because damaged files hold long tokens: n log n steps.
+    """
+    size = len(token)
+    # A part lies at its first byte. Where it ends, 0 for bytes inside a part; where the one before
+    # it begins.
+    ends = list(range(1, size + 1))
+    before = list(range(-1, size - 1))
+    heap: list[tuple[int, int, int, int]] = []
+
+    def offer(begin: int, middle: int) -> None:
+        end = ends[middle]
+        weight = priority(token[begin:middle], token[middle:end])
+        if weight is not None:
+            heappush(heap, (weight, begin, middle, end))
+
+    for middle in range(1, size):
+        offer(middle - 1, middle)
+    while heap:
+        weight, begin, middle, end = heappop(heap)
+        if ends[begin] != middle or ends[middle] != end:
+            continue  # one of the two has merged with another since
+        if end - begin == size:
+            return weight, token[:middle], token[middle:]
+        ends[begin], ends[middle] = end, 0
+        if begin > 0:
+            offer(before[begin], begin)
+        if end < size:
+            before[end] = begin
+            offer(begin, end)
+    return None

@@ -9,21 +9,30 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prunedbpe._support.atomic_files import read_json
+from prunedbpe._support.atomic_files import naming, read_json, read_text
+from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.exchange.equivalent_patterns import cut_by, cut_of_pattern
 from prunedbpe.exchange.recovered_merges import imported_tokenizer, merges_of_ranks
 from prunedbpe.pretokenizers import Pretokenizer
-from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION, ForeignCut
+from prunedbpe.pretokenizers.foreign_cut import (
+    STOCK_UNICODE_VERSION,
+    ForeignCut,
+    check_unicode_version,
+)
 from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.types import Settings
 
 if TYPE_CHECKING:
     import tiktoken
+
+# At most ten digits: longer numbers are not ids, and int() refuses thousands of digits.
+_LINE = re.compile(r"(\S+)\s+(\d{1,10})", re.ASCII)
 
 _FILL_IN_THE_MIDDLE = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
 PUBLIC_ENCODINGS: dict[str, tuple[str, dict[str, int]]] = {
@@ -56,18 +65,20 @@ def import_tiktoken(
     Raises:
         NotExactError: The ranks do not describe byte-level BPE.
         SettingsError: Neither the arguments nor the file tell how to cut text.
-        FormatError: A line is malformed.
+        FormatError: A line is malformed, or two tokens have one id; the message names the place.
     """
     path = Path(path)
+    check_unicode_version(unicode_version)
     settings_file = path.with_name(path.name + ".json")
     public = PUBLIC_ENCODINGS.get(path.name.split(".")[0])
+    size = None
+    files = str(path)
     defaults: Mapping[str, int] = {}
     if pretokenizer is not None:
         cut = cut_by(pretokenizer, unicode_version)
     elif settings_file.is_file():
-        settings = read_json(settings_file)
-        cut = cut_of_pattern(str(settings["pat_str"]), unicode_version)
-        defaults = settings.get("special_tokens", {})
+        cut, defaults, size = _read_encoding_settings(settings_file, unicode_version)
+        files = f"{path} with {settings_file.name}"
     elif public:
         name, defaults = public
         cut = cut_by(name, unicode_version)
@@ -76,12 +87,37 @@ def import_tiktoken(
             f"{path}: a rank file does not say how text is cut",
             hint="give the pretokenizer: gpt2, cl100k, o200k or the pattern of the encoding",
         )
-    return _import(
-        _read_ranks(path),
-        cut,
-        dict(defaults if special_tokens is None else special_tokens),
-        {"format": "tiktoken ranks", "file": path.name},
-    )
+    text = read_text(path)
+    with naming(path):
+        ranks = _parse_ranks(text)
+    with naming(files):
+        tokenizer = _import(
+            ranks,
+            cut,
+            dict(defaults if special_tokens is None else special_tokens),
+            {"format": "tiktoken ranks", "file": path.name},
+        )
+    if size not in (None, tokenizer.vocab_size) and special_tokens is None:
+        raise FormatError(
+            f"{files}: the highest id is {tokenizer.vocab_size - 1}, but explicit_n_vocab is "
+            f"{shown(size)}",
+            hint="the files do not belong together, or one of them is cut off",
+        )
+    return tokenizer
+
+
+def _read_encoding_settings(
+    path: Path, unicode_version: str
+) -> tuple[ForeignCut, dict[str, int], int | None]:
+    """Return the cut, the special tokens and the size in the JSON file that our export writes."""
+    settings = JsonValue(read_json(path))
+    with naming(path):
+        pattern = settings["pat_str"].text()
+        with naming("pat_str"):
+            cut = cut_of_pattern(pattern, unicode_version)
+        specials = settings["special_tokens"].object() if settings["special_tokens"] else {}
+        size = settings["explicit_n_vocab"]
+        return cut, specials, size.integer() if size else None
 
 
 def import_encoding(
@@ -107,20 +143,19 @@ def _import(
     )
 
 
-def _read_ranks(path: Path) -> dict[bytes, int]:
+def _parse_ranks(text: str) -> dict[bytes, int]:
     ranks: dict[bytes, int] = {}
-    try:
-        lines = path.read_bytes().splitlines()
-    except FileNotFoundError:
-        raise FormatError(f"{path}: no such file") from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text.splitlines(), 1):
         if not line:
             continue
+        match = _LINE.fullmatch(line)
         try:
-            token, rank = line.split()
-            ranks[base64.b64decode(token, validate=True)] = int(rank)
-        except (ValueError, binascii.Error):
-            raise FormatError(
-                f"{path}, line {number}: not of the form 'base64 rank': {line!r}"
-            ) from None
+            token = base64.b64decode(match[1], validate=True) if match else b""
+        except binascii.Error:
+            token = b""
+        if match is None or not token:
+            raise FormatError(f"line {number}: not of the form 'base64 rank': {shown(line)}")
+        if token in ranks:
+            raise FormatError(f"line {number}: token {shown(token)} has a line above")
+        ranks[token] = int(match[2])
     return ranks

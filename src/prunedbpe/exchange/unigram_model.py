@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prunedbpe.errors import FormatError, NotExactError
+from prunedbpe._support.json_values import JsonValue, shown
+from prunedbpe.errors import NotExactError
 from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabet
 from prunedbpe.types import BYTE_COUNT, Settings
 
@@ -45,31 +46,34 @@ def pieces_of_unigram(model: Settings) -> dict[bytes, int]:
     >>> pieces_of_unigram(unigram_model([bytes([b]) for b in range(256)] + [b"ab"]))[b"ab"]
     256
     """
-    if model.get("unk_id") is not None:
+    fields = JsonValue(model, "model")
+    if fields["unk_id"]:
         raise NotExactError(
-            f"the Unigram model has an unknown token (unk_id={model['unk_id']}): not supported"
+            f"the Unigram model has an unknown token (unk_id={shown(model['unk_id'])}): "
+            "not supported"
         )
-    if model.get("byte_fallback"):
+    if fields["byte_fallback"].flag(default=False):
         raise NotExactError("the Unigram model has byte_fallback=true: not supported")
     pieces: dict[bytes, int] = {}
-    for token_id, entry in enumerate(model["vocab"]):
-        try:
-            name, score = entry
-            string = from_byte_alphabet(name)
-        except (TypeError, ValueError):
-            raise FormatError(f"piece {token_id} is {entry!r}, not a token and a score") from None
+    for token_id, entry in enumerate(fields["vocab"].items()):
+        match entry.value:
+            case [str() as name, score]:
+                string = from_byte_alphabet(name)
+            case _:
+                raise entry.error("a token and a score")
         if score != SCORE:
             raise NotExactError(
-                f"piece {name!r} (id {token_id}) of the Unigram model has the score {score}: only "
-                f"models in which every piece has the score {SCORE} are supported"
+                f"piece {shown(name)} (id {token_id}) of the Unigram model has the score "
+                f"{shown(score)}: only models in which every piece has the score {SCORE} are "
+                "supported"
             )
         if not string:
             raise NotExactError(
-                f"piece {name!r} (id {token_id}) is not written in the byte alphabet: "
+                f"piece {shown(name)} (id {token_id}) is not written in the byte alphabet: "
                 "not a byte-level vocabulary"
             )
         if string in pieces:
-            raise NotExactError(f"two pieces of the Unigram model spell {string!r}")
+            raise NotExactError(f"two pieces of the Unigram model spell {shown(string)}")
         pieces[string] = token_id
     missing = [byte for byte in range(BYTE_COUNT) if bytes([byte]) not in pieces]
     if missing:

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import SettingsError
 from prunedbpe.pretokenizers.pretokenizer import UNICODE_VERSION, Pretokenizer
 from prunedbpe.pretokenizers.unicode_changes import CHANGES
@@ -65,10 +66,11 @@ class ForeignCut:
     normalization: str | None = None
 
     def __post_init__(self) -> None:
-        if self.unicode_version not in CHANGES:
+        check_unicode_version(self.unicode_version)
+        if self.normalization not in (None, "NFC"):
             raise SettingsError(
-                f"Unicode {self.unicode_version} is not supported",
-                hint=f"use one of {', '.join(sorted(CHANGES))}",
+                f"normalization {shown(self.normalization)} is not supported",
+                hint="use NFC or None",
             )
         if self.pretokenizer.normalization is not None:
             raise SettingsError(
@@ -118,11 +120,26 @@ class ForeignCut:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ForeignCut:
-        """Return the cut that :meth:`describe` described."""
+        """Return the cut that :meth:`describe` described.
+
+        Raises:
+            FormatError: A value has the wrong type; the message names its key.
+            SettingsError: The Unicode version or the normalization is unknown.
+        """
+        fields = JsonValue(settings, "cut")
         return cls(
-            Pretokenizer.from_settings(settings["pretokenizer"]),
-            settings["unicode_version"],
-            settings["normalization"],
+            Pretokenizer.from_settings(fields["pretokenizer"].object(), "cut.pretokenizer"),
+            fields["unicode_version"].text(),
+            fields["normalization"].value,
+        )
+
+
+def check_unicode_version(version: str) -> None:
+    """Refuse a Unicode version that the library has no table of changes for."""
+    if version not in CHANGES:
+        raise SettingsError(
+            f"Unicode {shown(version)} is not supported",
+            hint=f"use one of {', '.join(sorted(CHANGES))}",
         )
 
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import math
 import re
 import unicodedata
 import warnings
@@ -34,6 +35,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, MissingExtraError, PrunedBPEError, SettingsError
 from prunedbpe.types import ByteArray, Int64Array, Settings
 
@@ -46,6 +48,20 @@ UNICODE_VERSION: str = _core.unicode_version()
 _INDEPENDENT_OF_UNICODE_VERSION = ("reference", "none")
 
 Normalization = Literal["NFC"]
+
+MOST_REPEATS = 10_000
+"""Limit of the product of all minimum repeat counts in a pattern, as the 3 in ``a{3,}``."""
+
+_REPEAT = re.compile(r"\{(\d+)(?:,\d*)?\}")
+_RECURSION = re.compile(r"\(\?(?:R|[+-]?\d|&|P>)")
+
+# A pattern that takes exponential time usually does so on repeated characters before a mismatch.
+# Only these texts have a time limit: it makes matching four times as slow.
+_PROBES = (
+    "aA1 .\n'é中" * 8,
+    *(character * 48 + end for character in "aA1 \n.'" for end in "!a"),
+)
+_PROBE_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -157,29 +173,29 @@ class Pretokenizer:
         return settings
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Pretokenizer:
+    def from_settings(cls, settings: Settings, place: str = "pretokenizer") -> Pretokenizer:
         """Return the pretokenizer that :meth:`describe` described.
 
         Warns if the file was written with another Unicode version: characters assigned between the
         two versions may be cut differently, all others are not.
 
+        Args:
+            settings: What :meth:`describe` returned.
+            place: The key of the settings in their file, for error messages.
+
         Raises:
             FormatError: The settings are damaged, or name a pretokenizer this version lacks.
         """
-        name, pattern = settings.get("name"), settings.get("pattern")
-        version = settings.get("unicode_version", UNICODE_VERSION)
-        if (
-            not isinstance(name, str)
-            or not isinstance(version, str)
-            or not isinstance(pattern, str | None)
-        ):
-            raise FormatError(f"the settings of the pretokenizer make no sense: {settings!r}")
+        fields = JsonValue(settings, place)
+        name = fields["name"].text()
+        pattern = fields["pattern"].text() if fields["pattern"] else None
+        version = fields["unicode_version"].text() if fields["unicode_version"] else UNICODE_VERSION
+        if not re.fullmatch(r"\d+\.\d+\.\d+", version, re.ASCII):
+            raise fields["unicode_version"].error("a Unicode version")
         try:
-            pretokenizer = cls(name, pattern, normalization=settings.get("normalization"))
+            pretokenizer = cls(name, pattern, normalization=fields["normalization"].value)
         except SettingsError as error:
-            raise FormatError(
-                f"the settings of the pretokenizer make no sense: {error.message}", hint=error.hint
-            ) from error
+            raise FormatError(f"{place}: {error.message}", hint=error.hint) from error
         if version != UNICODE_VERSION and name not in _INDEPENDENT_OF_UNICODE_VERSION:
             warnings.warn(
                 f"pretokenizer {name!r} was saved with Unicode {version} and now uses Unicode "
@@ -238,9 +254,9 @@ def pretokenize(text: str, pretokenizer: str | Pretokenizer = "paper") -> list[s
 
 
 def _unknown_name(name: str) -> SettingsError:
-    close = difflib.get_close_matches(name, BUILTIN_PRETOKENIZERS, n=1)
+    close = difflib.get_close_matches(name[:40], BUILTIN_PRETOKENIZERS, n=1)
     return SettingsError(
-        f"no pretokenizer is named {name!r}; there are {', '.join(BUILTIN_PRETOKENIZERS)}",
+        f"no pretokenizer is named {shown(name)}; there are {', '.join(BUILTIN_PRETOKENIZERS)}",
         hint=f"did you mean {close[0]!r}?"
         if close
         else "a regular expression needs a character that no name has, as in '(?:abc)'",
@@ -249,19 +265,42 @@ def _unknown_name(name: str) -> SettingsError:
 
 @lru_cache(maxsize=32)
 def _compile(pattern: str) -> Any:
-    """Compile a pattern with the package ``regex``, which has no types."""
+    """Compile a pattern with the package ``regex``, which has no types.
+
+    A pattern may come from a file of someone else. It must not take all memory or all time.
+    """
     try:
         regex: Any = importlib.import_module("regex")
     except ImportError as error:
         raise MissingExtraError("regex", "regex", "A pretokenizer by regular expression") from error
+    repeats = math.prod(max(1, int(count[:9])) for count in _REPEAT.findall(pattern))
+    if repeats > MOST_REPEATS:  # the package would unroll them
+        raise _bad_pattern(pattern, f"its repeat counts multiply to more than {MOST_REPEATS}")
+    if _RECURSION.search(pattern):
+        raise _bad_pattern(pattern, "it calls itself, which may never end")
     try:
-        return regex.compile(pattern)
+        compiled = regex.compile(pattern)
     except regex.error as error:
-        raise SettingsError(
-            f"the pretokenizer {pattern!r} is not a valid regular expression: {error.msg} "
-            f"at position {error.pos}",
-            hint=f"the built-in pretokenizers are {', '.join(BUILTIN_PRETOKENIZERS)}",
-        ) from error
+        raise _bad_pattern(pattern, f"{error.msg} at position {error.pos}") from error
+    except RecursionError as error:
+        raise _bad_pattern(pattern, "it is too deeply nested") from error
+    if compiled.flags & regex.REVERSE:
+        raise _bad_pattern(pattern, "it searches backwards")
+    for text in _PROBES:
+        try:
+            compiled.findall(text, timeout=_PROBE_SECONDS)
+        except TimeoutError as error:
+            raise _bad_pattern(
+                pattern, f"it takes over {_PROBE_SECONDS} s for the text {shown(text)}"
+            ) from error
+    return compiled
+
+
+def _bad_pattern(pattern: str, reason: str) -> SettingsError:
+    return SettingsError(
+        f"the pretokenizer {shown(pattern)} is not a valid regular expression: {reason}",
+        hint=f"the built-in pretokenizers are {', '.join(BUILTIN_PRETOKENIZERS)}",
+    )
 
 
 def _match_ends(pattern: str, text: str) -> list[int]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from prunedbpe._support.atomic_files import json_bytes, naming, read_json, write_together
+from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError
 from prunedbpe.pretokenizers import Pretokenizer
-from prunedbpe.types import Segmentation, Settings, check_segmentation
+from prunedbpe.types import SEGMENTATIONS, Segmentation, Settings, check_segmentation
 from prunedbpe.vocabulary import Vocabulary
 from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
 
@@ -32,14 +33,16 @@ def read_settings(folder: Path) -> Settings:
     if not folder.is_dir():
         raise FormatError(f"{folder}: no such folder", hint="use the folder of a tokenizer")
     path = folder / SETTINGS_FILE
-    settings = read_json(path)
-    if not isinstance(settings, dict) or settings.get("format") not in (FORMAT, IMPORTED_FORMAT):
-        raise FormatError(f"{path}: not the settings of a tokenizer")
-    if settings.get("version") not in (RANK_VERSION, FORMAT_VERSION):
-        raise FormatError(
-            f"{path}: version {settings.get('version')!r} is unknown",
-            hint="install the version of prunedbpe that wrote it",
-        )
+    fields = JsonValue(read_json(path))
+    with naming(path):
+        settings = fields.object()
+        if fields["format"].value not in (FORMAT, IMPORTED_FORMAT):
+            raise FormatError("not the settings of a tokenizer")
+        if fields["version"].integer() not in (RANK_VERSION, FORMAT_VERSION):
+            raise FormatError(
+                f"version {shown(settings['version'])} is unknown",
+                hint="install the version of prunedbpe that wrote it",
+            )
     return settings
 
 
@@ -49,14 +52,19 @@ def version_for(segmentation: Segmentation) -> int:
 
 
 def read_segmentation(folder: Path, settings: Settings) -> Segmentation:
-    """Return the segmentation in the settings; it is ``rank`` if they do not name one.
+    """Return the segmentation in the settings; version 1 need not name it, it is ``rank``.
 
     Raises:
         FormatError: It is unknown, or version 1 of the settings names another than ``rank``.
     """
     path = folder / SETTINGS_FILE
+    field = JsonValue(settings)["segmentation"]
     with naming(path):
-        segmentation = check_segmentation(settings.get("segmentation", "rank"))
+        is_named = "segmentation" in settings or settings["version"] >= FORMAT_VERSION
+        name = field.text() if is_named else "rank"
+        if name not in SEGMENTATIONS:
+            raise field.error("'rank' or 'shortest'")
+        segmentation = check_segmentation(name)
     if settings["version"] < version_for(segmentation):
         raise FormatError(
             f"{path}: version {settings['version']} has no segmentation {segmentation!r}",
@@ -99,11 +107,10 @@ def read_tokenizer(
         FormatError: A file is missing or damaged, or contradicts another.
     """
     path = folder / SETTINGS_FILE
-    pretokenizer_settings = settings.get("pretokenizer")
-    if not isinstance(pretokenizer_settings, dict):
-        raise FormatError(f"{path}: 'pretokenizer' is missing")
+    fields = JsonValue(settings)
     with naming(path):
-        pretokenizer = Pretokenizer.from_settings(pretokenizer_settings)
+        pretokenizer = Pretokenizer.from_settings(fields["pretokenizer"].object())
+        training = fields["training"].object() if fields["training"] else {}
     segmentation = read_segmentation(folder, settings)
     vocabulary = read_paper_files(folder)
     for name, value in (
@@ -113,10 +120,8 @@ def read_tokenizer(
     ):
         if settings.get(name) != value:
             raise FormatError(
-                f"{path}: {name!r} is {settings.get(name)!r}, "
-                f"but the vocabulary files have {value!r}",
+                f"{path}: {name!r} is {shown(settings.get(name))}, "
+                f"but the vocabulary files have {shown(value)}",
                 hint="the files do not belong together",
             )
-    training = settings.get("training", {})
-    training = training if isinstance(training, dict) else {}
     return vocabulary, pretokenizer, training, segmentation

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from prunedbpe._support.atomic_files import json_bytes, write_together
+from prunedbpe._support.atomic_files import json_bytes, naming, write_together
+from prunedbpe._support.json_values import JsonValue
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
 from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodePlan
@@ -126,20 +127,21 @@ class ImportedTokenizer(Tokenizer):
 
     def decode_bytes(self, ids: TokenIds) -> bytes:
         """As :meth:`Tokenizer.decode_bytes`; unassigned ids are errors too."""
-        if len(self._holes) and len(ids):
-            bad = np.intersect1d(np.asarray(ids, np.int64), self._holes)
-            if len(bad):
-                raise PrunedBPEError(f"cannot decode: no token has the id {int(bad[0])}")
-        return super().decode_bytes(ids)
+        data = super().decode_bytes(ids)  # checks their range
+        if self._has_unused_ids:
+            spelled = np.asarray(ids, np.int64)
+            unused = spelled[self._byte_lengths[spelled] == 0]
+            if len(unused):
+                raise PrunedBPEError(f"cannot decode: no token has the id {int(unused[0])}")
+        return data
 
     def decode(self, ids: TokenIds, *, errors: str = "replace") -> str:
         """As :meth:`Tokenizer.decode`; unassigned ids are errors too."""
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     @cached_property
-    def _holes(self) -> Int64Array:
-        empty = [i for i, string in enumerate(self.vocab_bytes()) if not string]
-        return np.array(empty, np.int64)
+    def _has_unused_ids(self) -> bool:
+        return not self._byte_lengths.all()
 
     # Files
 
@@ -168,7 +170,7 @@ class ImportedTokenizer(Tokenizer):
         """Read a folder that :meth:`save` wrote.
 
         Raises:
-            FormatError: A file is missing or wrong.
+            FormatError: A file is missing or wrong; the message names the file and the place.
         """
         path = Path(folder) / SETTINGS_FILE
         settings = read_settings(Path(folder))
@@ -176,29 +178,37 @@ class ImportedTokenizer(Tokenizer):
             raise FormatError(f"{path}: not the settings of an imported tokenizer")
         segmentation = read_segmentation(Path(folder), settings)
         own = read_paper_files(Path(folder))
-        try:
+        fields = JsonValue(settings)
+        with naming(path):
             vocabulary = ForeignVocabulary(
                 own.pairs,
                 own.visible,
                 own.special_tokens,
-                ids_of_ranks=tuple(map(int, settings["ids_of_ranks"])),
-                ids_of_specials=tuple(map(int, settings["ids_of_specials"])),
-                unmergeable=tuple(
-                    (base64.b64decode(text), int(token_id))
-                    for text, token_id in settings["unmergeable"]
-                ),
+                ids_of_ranks=_ids(fields["ids_of_ranks"]),
+                ids_of_specials=_ids(fields["ids_of_specials"]),
+                unmergeable=tuple(map(_unmergeable, fields["unmergeable"].items())),
             )
-            cut = ForeignCut.from_settings(settings["cut"])
-            whole_chunks, origin = bool(settings["whole_chunks"]), dict(settings["origin"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"{path}: damaged: {error}") from error
-        if len(vocabulary.ids_of_ranks) != len(own.visible) or len(
-            vocabulary.ids_of_specials
-        ) != len(own.special_tokens):
-            raise FormatError(f"{path}: ids and the vocabulary files do not belong together")
-        return cls(
-            vocabulary, cut, whole_chunks=whole_chunks, origin=origin, segmentation=segmentation
-        )
+            return cls(
+                vocabulary,
+                ForeignCut.from_settings(fields["cut"].object()),
+                whole_chunks=fields["whole_chunks"].flag(),
+                origin=fields["origin"].object(),
+                segmentation=segmentation,
+            )
+
+
+def _ids(field: JsonValue) -> tuple[int, ...]:
+    return tuple(item.value for item in field.items())  # the vocabulary checks them
+
+
+def _unmergeable(entry: JsonValue) -> tuple[bytes, int]:
+    match entry.value:
+        case [str() as text, token_id]:
+            try:
+                return base64.b64decode(text, validate=True), token_id
+            except ValueError:
+                pass
+    raise entry.error("a token in base64 and an id")
 
 
 def _rebuild(

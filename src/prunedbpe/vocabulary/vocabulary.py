@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.json_values import shown
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import (
     BYTE_COUNT,
@@ -89,10 +90,11 @@ class Vocabulary:
             if times > 1:
                 ranks = [rank for rank, other in enumerate(self.strings) if other == string]
                 raise UnreachableTokenError(
-                    f"ranks {ranks} all spell {string!r}: only one of them can appear", max(ranks)
+                    f"ranks {ranks} all spell {shown(string)}: only one of them can appear",
+                    max(ranks),
                 )
         raise UnreachableTokenError(
-            f"{self.strings[rank]!r} encodes to other tokens: this one can never appear", rank
+            f"{shown(self.strings[rank])} encodes to other tokens: this one can never appear", rank
         )
 
     def __len__(self) -> int:
@@ -194,18 +196,18 @@ def check_special_tokens(special_tokens: Sequence[str]) -> tuple[str, ...]:
     """Refuse special tokens that are empty, duplicated or not valid UTF-8."""
     if isinstance(special_tokens, str):  # otherwise every letter would become a special token
         raise SettingsError(
-            f"special_tokens is the text {special_tokens!r}", hint="give a list of texts"
+            f"special_tokens is the text {shown(special_tokens)}", hint="give a list of texts"
         )
     for text in special_tokens:
         if not isinstance(text, str):
-            raise SettingsError(f"special token {text!r} is not text")
+            raise SettingsError(f"special token {shown(text)} is not text")
         if not text:
             raise SettingsError("a special token is empty")
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise SettingsError(f"special token {text!r} holds a lone surrogate") from None
+            raise SettingsError(f"special token {shown(text)} holds a lone surrogate") from None
     if len(set(special_tokens)) < len(special_tokens):
         twice = next(text for text in special_tokens if special_tokens.count(text) > 1)
-        raise SettingsError(f"special token {twice!r} is given twice")
+        raise SettingsError(f"special token {shown(twice)} is given twice")
     return tuple(special_tokens)

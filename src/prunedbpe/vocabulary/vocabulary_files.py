@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from prunedbpe import _core
-from prunedbpe._support.atomic_files import write_together
+from prunedbpe._support.atomic_files import read_text, write_together
+from prunedbpe._support.json_values import shown
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.types import BYTE_COUNT
 from prunedbpe.vocabulary.vocabulary import UnreachableTokenError, Vocabulary
@@ -31,6 +32,9 @@ INTERNAL_FILE = "inter_vocab.txt"
 
 # At most ten digits: longer numbers are not ids, and int() refuses thousands of digits.
 _LINE = r"(\d{1,10})\t\((-?\d{1,10}), (-?\d{1,10})\)\t([^\t]*)\t(-?\d{1,10})"
+
+_ESCAPE = r"\\(?:[\\'\"nrt]|x[\da-f]{2}|u[\da-f]{4}|U[\da-f]{8})"
+_REPR = re.compile(rf"b?(?:'(?:[^'\\]|{_ESCAPE})*'|\"(?:[^\"\\]|{_ESCAPE})*\")")
 
 
 def write_paper_files(folder: Path, vocabulary: Vocabulary) -> None:
@@ -162,14 +166,7 @@ def _read_with_care(folder: Path) -> Vocabulary:
 
 
 def _read_rows(path: Path, first_id: int) -> list[_Row]:
-    try:
-        text = path.read_bytes().decode()
-    except FileNotFoundError:
-        raise FormatError(
-            f"{path}: no such file", hint="give the folder that Tokenizer.save wrote"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: not UTF-8 at byte {error.start}") from None
+    text = read_text(path)
     rows: list[_Row] = []
     # Not splitlines(): a repr may hold U+2028 and other line separators unescaped.
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
@@ -177,7 +174,7 @@ def _read_rows(path: Path, first_id: int) -> list[_Row]:
         match = re.fullmatch(_LINE, line, re.ASCII)
         if match is None:
             raise FormatError(
-                f"{place}: not of the form 'id<tab>(left, right)<tab>repr<tab>rank': {line!r}"
+                f"{place}: not of the form 'id<tab>(left, right)<tab>repr<tab>rank': {shown(line)}"
             )
         token_id, left, right, rank = (int(match[i]) for i in (1, 2, 3, 5))
         if token_id != first_id + len(rows):
@@ -191,13 +188,16 @@ def _read_rows(path: Path, first_id: int) -> list[_Row]:
 
 
 def _parse_repr(text: str, place: str) -> bytes:
-    try:
-        value = ast.literal_eval(text)  # literals only: nothing is executed
-        string = value.encode() if isinstance(value, str) else value
-    except (ValueError, SyntaxError, UnicodeEncodeError, MemoryError, RecursionError):
-        string = None
-    if not isinstance(string, bytes) or not string:
-        raise FormatError(f"{place}: {text!r} is not the repr of a token")
+    """Read the third column; a literal with escapes that ``repr`` never writes is refused."""
+    string = None
+    if _REPR.fullmatch(text):
+        try:
+            value = ast.literal_eval(text)  # literals only: nothing is executed
+            string = value.encode() if isinstance(value, str) else value
+        except (ValueError, SyntaxError):  # a character above U+10FFFF or a lone surrogate
+            pass
+    if not string:
+        raise FormatError(f"{place}: {shown(text)} is not the repr of a token")
     return string
 
 

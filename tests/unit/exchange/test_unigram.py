@@ -100,10 +100,10 @@ def _piece(place: int, piece: Any) -> Callable[[Any], None]:
         (_piece(0, ["xyzxyz", -1.0]), "1 bytes are not pieces .*0x00"),
         (_model(unk_id=0), "unk_id=0"),
         (_model(byte_fallback=True), "byte_fallback"),
-        (lambda settings: settings.update(normalizer={"type": "NFKC"}), "normalizer NFKC"),
+        (lambda settings: settings.update(normalizer={"type": "NFKC"}), "normalizer 'NFKC'"),
         (lambda settings: settings.update(normalizer={"type": "ByteLevel"}), "ByteLevel"),
         (lambda settings: settings.update(pre_tokenizer={"type": "Metaspace"}), "Metaspace"),
-        (_entry(id=900), r"'<_EOS_>' \(id 900\)"),
+        (_entry(id=900), r"added_tokens\[0\]: .*'<_EOS_>' has the id 900"),
         (_entry(content="a"), "added token 'a'"),
         (_entry(lstrip=True), "lstrip"),
     ],
@@ -122,5 +122,5 @@ def test_a_damaged_piece_is_named(tok: prunedbpe.Tokenizer, tmp_path: Path) -> N
     settings = huggingface_settings(tok)
     settings["model"]["vocab"][1] = "b"
     (tmp_path / "tokenizer.json").write_text(json.dumps(settings), "utf-8")
-    with pytest.raises(FormatError, match=r"tokenizer\.json: piece 1 is 'b'"):
+    with pytest.raises(FormatError, match=r"tokenizer\.json: model\.vocab\[1\] is 'b'"):
         import_tokenizer(tmp_path)

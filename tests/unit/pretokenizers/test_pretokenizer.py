@@ -284,6 +284,25 @@ class TestLookUp:
         with pytest.raises(SettingsError, match="needs a pattern"):
             Pretokenizer("regex")
 
+    @pytest.mark.parametrize(
+        ("pattern", "named"),
+        [
+            ("(", "missing \\) at position 1"),
+            ("(" * 5000 + ")" * 5000, "too deeply nested"),
+            ("a{1000000000}", "repeat counts multiply to more than 10000"),
+            ("((a{99}){99}){99}", "repeat counts multiply to more than 10000"),
+            ("a{%s}" % ("9" * 5000), "repeat counts multiply to more than 10000"),
+            ("a(?R)?b", "calls itself"),
+            ("(?<x>a)(?&x)", "calls itself"),
+            ("(?r)a", "searches backwards"),
+            ("(?:a|aa)+$", "takes over 0.5 s for the text 'aaa"),
+        ],
+    )
+    def test_patterns_that_take_all_memory_or_time(self, pattern: str, named: str) -> None:
+        with pytest.raises(SettingsError, match=named) as refused:
+            Pretokenizer("regex", pattern)
+        assert len(str(refused.value)) < 500
+
 
 class TestSettings:
     @pytest.mark.parametrize("spec", [*BUILTIN_PRETOKENIZERS, r"\w+|\W"])
@@ -302,6 +321,8 @@ class TestSettings:
             {"name": "regex", "pattern": 7},
             {"name": "paper", "pattern": r"\w"},
             {"name": "paper", "unicode_version": 18},
+            {"name": "paper", "unicode_version": "latest"},
+            {"name": "paper", "normalization": ["NFC"]},
         ],
     )
     def test_damaged(self, settings: dict) -> None:

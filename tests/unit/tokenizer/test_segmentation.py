@@ -99,8 +99,9 @@ def test_files_keep_it(tok, tmp_path):
 @pytest.mark.parametrize(
     ("version", "segmentation", "message"),
     [
-        (2, "greedy", "segmentation='greedy'"),
-        (2, None, "segmentation=None"),
+        (2, "greedy", "segmentation is 'greedy', not 'rank' or 'shortest'"),
+        (2, None, "segmentation is missing or null, not a text"),
+        (1, None, "segmentation is missing or null, not a text"),
         (1, "shortest", "version 1 has no segmentation 'shortest'"),
     ],
 )
@@ -110,6 +111,17 @@ def test_files_that_make_no_sense(tok, tmp_path, version, segmentation, message)
     settings = json.loads(path.read_text())
     path.write_text(json.dumps({**settings, "version": version, "segmentation": segmentation}))
     with pytest.raises(FormatError, match=f"prunedbpe.json: {message}"):
+        Tokenizer.load(tmp_path)
+
+
+def test_version_2_names_the_segmentation(tok, tmp_path):
+    """A file that lost it must not encode by rank."""
+    tok.save(tmp_path)
+    path = tmp_path / "prunedbpe.json"
+    settings = json.loads(path.read_text())
+    del settings["segmentation"]
+    path.write_text(json.dumps(settings))
+    with pytest.raises(FormatError, match=r"prunedbpe\.json: segmentation is missing"):
         Tokenizer.load(tmp_path)
 
 
