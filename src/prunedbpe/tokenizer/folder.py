@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from prunedbpe._support.atomic_files import json_bytes, naming, read_json, write_together
+from prunedbpe._support.commit import finish_interrupted_commit
 from prunedbpe.errors import FormatError
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import Segmentation, Settings, check_segmentation
@@ -31,6 +32,7 @@ def read_settings(folder: Path) -> Settings:
     """
     if not folder.is_dir():
         raise FormatError(f"{folder}: no such folder", hint="use the folder of a tokenizer")
+    finish_interrupted_commit(folder)
     path = folder / SETTINGS_FILE
     settings = read_json(path)
     if not isinstance(settings, dict) or settings.get("format") not in (FORMAT, IMPORTED_FORMAT):
@@ -72,7 +74,7 @@ def write_tokenizer(
     training: Settings,
     segmentation: Segmentation,
 ) -> None:
-    """Write a tokenizer; the settings come last, so a folder with them is complete."""
+    """Write a tokenizer; its files replace those of an older one together."""
     settings = {
         "format": FORMAT,
         "version": version_for(segmentation),
