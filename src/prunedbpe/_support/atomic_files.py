@@ -58,8 +58,7 @@ def atomic_writes(
     for target in targets:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-    with naming_target(targets[-1]):
-        finish_interrupted_commit(folder)
+    finish_interrupted_commit(folder)
     temporaries: list[TemporaryFile] = []
     with ExitStack() as stack:
         try:

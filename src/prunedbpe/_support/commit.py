@@ -73,18 +73,17 @@ def finish_interrupted_commit(folder: Path) -> None:
     Raises:
         FormatError: There is something to finish, and the folder cannot be written.
     """
-    with _open_journal(folder / JOURNAL, os.O_RDWR) as journal:
-        if journal is None:
-            return
-        try:
-            _finish(folder, journal)
-            (folder / JOURNAL).unlink()
-        except OSError as error:
-            raise FormatError(
-                f"{folder / JOURNAL}: a process died while it replaced files here, "
-                f"and the rest cannot be done: {error.strerror}",
-                hint="open the folder once with permission to write",
-            ) from error
+    try:
+        with _open_journal(folder / JOURNAL, os.O_RDWR) as journal:
+            if journal is not None:
+                _finish(folder, journal)
+                (folder / JOURNAL).unlink()
+    except OSError as error:
+        raise FormatError(
+            f"{folder / JOURNAL}: a process died while it replaced files here, "
+            f"and the rest cannot be done: {error.strerror}",
+            hint="open the folder once with permission to write",
+        ) from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -100,20 +99,17 @@ def sync_folder(folder: Path) -> None:
 @contextmanager
 def _open_journal(path: Path, flags: int) -> Iterator[BinaryIO | None]:
     """Open the journal once no other process uses it; ``None`` if there is none."""
-    while True:
-        try:
-            descriptor = os.open(path, flags, 0o666)
-        except FileNotFoundError:
+    descriptor = None
+    while descriptor is None:
+        if not flags & os.O_CREAT and not path.exists():
             yield None
             return
-        except OSError:
-            if flags & os.O_CREAT:
-                raise
-            descriptor = os.open(path, os.O_RDONLY)  # enough to find nothing to do
-        lock(descriptor, wait=True)
-        if is_at(descriptor, path):
-            break
-        os.close(descriptor)  # the process that used it is done
+        with suppress(FileNotFoundError):
+            descriptor = os.open(path, flags, 0o666)
+            lock(descriptor, wait=True)
+            if not is_at(descriptor, path):  # the process that used it is done
+                os.close(descriptor)
+                descriptor = None
     with os.fdopen(descriptor, "r+b") as journal:
         yield journal
 

@@ -64,8 +64,8 @@ def naming_target(target: Path) -> Iterator[None]:
 
 def open_temporary(target: Path) -> TemporaryFile:
     """Create and lock a temporary file for a target, and remove those of dead writers."""
-    remove_leftovers(target)
     with naming_target(target):
+        remove_leftovers(target)
         for number in itertools.count():
             path = _temporary_path(target, number)
             try:
@@ -83,10 +83,12 @@ def remove_leftovers(target: Path) -> None:
     """Remove temporary files of this target whose writers are dead."""
     for number in _LEFTOVERS:
         path = _temporary_path(target, number)
+        if not path.exists():
+            continue
         try:
             descriptor = os.open(path, os.O_RDWR)
         except OSError:
-            continue  # nearly always: there is none
+            continue  # it was renamed since, or belongs to another user
         try:
             is_dead = fcntl is None or (lock(descriptor, wait=False) and is_at(descriptor, path))
             # A file of a dead writer that committed is not a leftover: it is the new file.
