@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cli_helpers import make_text
 from crash.harness import Driver, build_shim
+
+MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory, if there is one: the jobs sync many files, and the disk is not tested."""
+    if not os.access(MEMORY, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="prunedbpe-crash-", dir=MEMORY) as name:
+        yield Path(name)
 
 
 @pytest.fixture(scope="session")

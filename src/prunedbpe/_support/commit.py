@@ -50,18 +50,28 @@ def commit(folder: Path, renames: Mapping[str, str], removals: Sequence[str] = (
         removals: Files to remove; they may be missing.
     """
     changes = _Changes(renames, removals)
-    with _open_journal(folder / JOURNAL, os.O_RDWR | os.O_CREAT) as journal:
-        assert journal is not None
-        try:
+    try:
+        with _open_journal(folder / JOURNAL, os.O_RDWR | os.O_CREAT) as journal:
+            assert journal is not None
             _finish(folder, journal)
-            _write(folder, journal, changes)
-            _carry_out(folder, changes)
-        except BaseException:
-            if all((folder / temporary).exists() for temporary in renames):
-                for name in (JOURNAL, *renames):
-                    (folder / name).unlink(missing_ok=True)
-            raise
-        (folder / JOURNAL).unlink()
+            try:
+                _write(folder, journal, changes)
+                _carry_out(folder, changes)
+            except BaseException:
+                if _is_untouched(folder, renames):
+                    (folder / JOURNAL).unlink()
+                raise
+            (folder / JOURNAL).unlink()
+    except BaseException:
+        if _is_untouched(folder, renames) and not (folder / JOURNAL).exists():
+            for temporary in renames:
+                (folder / temporary).unlink()
+        raise
+
+
+def _is_untouched(folder: Path, renames: Mapping[str, str]) -> bool:
+    """Whether no temporary file has been renamed."""
+    return all((folder / temporary).exists() for temporary in renames)
 
 
 def finish_interrupted_commit(folder: Path) -> None:
