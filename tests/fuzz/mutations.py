@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+from copy import deepcopy
 from typing import Any
 
 _NUMBERS = (b"-1", b"-5", b"0", b"255", b"65536", b"1000000000", b"4294967296", b"9" * 40, b"1e308")
@@ -105,8 +106,9 @@ def _damage(container: Any, containers: list[Any], rng: random.Random) -> None:
         container[rng.choice(("", "Ġa", "<x>", "type", "zz"))] = container[key]
     elif kind == 4:
         donor = rng.choice(containers)
-        container[key] = rng.choice(list(donor.values()) if isinstance(donor, dict) else donor)
-        if container[key] is container:  # a value must not hold itself
-            container[key] = None
+        # A copy: a value must not hold itself.
+        container[key] = deepcopy(
+            rng.choice(list(donor.values() if isinstance(donor, dict) else donor))
+        )
     else:
         container[key] = rng.choice(_JUNK)

@@ -63,13 +63,15 @@ def limit_of(path: Path) -> int:
     metadata = path.with_name(path.name + ".meta.json")
     if metadata.exists():
         return int(json.loads(metadata.read_bytes())["settings"]["vocab_size"])
-    schema = None
-    if path.suffix == ".parquet":
-        schema = pq.read_schema(path)
-    elif path.suffix == ".arrow":
-        with pa.ipc.open_file(path) as table:
-            schema = table.schema
-    described = (schema.metadata or {}).get(b"prunedbpe") if schema is not None else None
+    if path.suffix not in (".parquet", ".arrow"):
+        return ALL_IDS
+    try:
+        schema = (
+            pq.read_schema(path) if path.suffix == ".parquet" else pa.ipc.open_file(path).schema
+        )
+    except (pa.ArrowException, OSError):
+        return ALL_IDS  # so damaged that it was read as text
+    described = (schema.metadata or {}).get(b"prunedbpe")
     return ALL_IDS if described is None else json.loads(described)["settings"]["vocab_size"]
 
 

@@ -41,6 +41,7 @@ from prunedbpe.tokenizer import TokenIds
 from prunedbpe.types import AnyArray, Int64Array, Settings
 
 _NPY_MAGIC, _PARQUET_MAGIC, _ARROW_MAGIC = b"\x93NUMPY", b"PAR1", b"ARROW1"
+_BINARY_ENDINGS = (".npy", ".parquet", ".arrow")
 _ALL_IDS = 1 << 32
 _LOG = logging.getLogger("prunedbpe")
 _AGAIN = "encode the corpus again"
@@ -170,6 +171,9 @@ def read_documents(
     if path.suffix == ".bin" or any(side.exists() for side in side_files(path)):
         yield from _numbered(f"{path}, document", open_encoded(path))
         return
+    if path.suffix in _BINARY_ENDINGS and path.is_file() and not path.stat().st_size:
+        # Without this, it would pass for a text file without documents.
+        raise FormatError(f"{path}: empty, cut short", hint=_AGAIN)
     with path.open("rb") as stream:
         yield from _read_stream(stream, str(path), column)
 
