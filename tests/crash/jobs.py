@@ -114,7 +114,7 @@ JOBS = [
     Job("auto", f"{_TRAIN} --threshold auto", "", _load("tok"), ("tok/",)),
     Job(
         "auto with shortest",
-        f"{_TRAIN} --threshold auto --segmentation shortest",
+        f"{_TRAIN} --threshold auto --segmentation shortest".replace("300", "268"),
         "",
         _load("tok"),
         ("tok/",),
