@@ -82,7 +82,8 @@ class EncodedDocuments(Sequence[AnyArray]):
             raise IndexError(f"document {index} of {len(self)}")
         index %= len(self)
         document = self.ids[self.offsets[index] : self.offsets[index + 1]]
-        _check_ids(document, self.vocab_size, f"{self._name}, document {index + 1}")
+        if _has_wrong_ids(document, self.vocab_size):
+            raise _wrong_ids(document, self.vocab_size, f"{self._name}, document {index + 1}")
         return document
 
 
@@ -203,13 +204,16 @@ def _numbered(place: str, documents: Iterable[AnyArray]) -> Iterator[tuple[str, 
         yield f"{place} {number}", ids
 
 
-def _check_ids(ids: AnyArray, vocab_size: int, place: str) -> None:
-    if len(ids) and (ids.min() < 0 or ids.max() >= vocab_size):
-        raise _not_an_id(ids[(ids < 0) | (ids >= vocab_size)][0], vocab_size, place)
+def _has_wrong_ids(ids: AnyArray, vocab_size: int) -> bool:
+    plain = np.asarray(ids)  # a memory map is slower
+    return bool(len(ids)) and bool(
+        plain.max() >= vocab_size or (ids.dtype.kind == "i" and plain.min() < 0)
+    )
 
 
-def _not_an_id(value: int, vocab_size: int, place: str) -> FormatError:
-    return FormatError(f"{place}: {value} is not a token id below {vocab_size}", hint=_AGAIN)
+def _wrong_ids(ids: TokenIds, vocab_size: int, place: str) -> FormatError:
+    wrong = next(token_id for token_id in ids if not 0 <= token_id < vocab_size)
+    return FormatError(f"{place}: {wrong} is not a token id below {vocab_size}", hint=_AGAIN)
 
 
 def _read_npy(data: bytes, name: str) -> EncodedDocuments:
@@ -313,7 +317,8 @@ def _read_table(body: Any, name: str, column: str | None, is_parquet: bool) -> I
             ends = np.cumsum(lists.value_lengths().to_numpy(zero_copy_only=False))
             for document in np.split(flat, ends[:-1]) if len(lists) else ():
                 row += 1
-                _check_ids(document, vocab_size, f"row {row}")
+                if _has_wrong_ids(document, vocab_size):
+                    raise _wrong_ids(document, vocab_size, f"row {row}")
                 yield document
 
 
@@ -353,6 +358,5 @@ def _parse_line(line: bytes, place: str, column: str) -> list[int]:
             "decode bin files by name",
         ) from error
     if ids and (min(ids) < 0 or max(ids) >= _ALL_IDS):
-        wrong = next(token_id for token_id in ids if not 0 <= token_id < _ALL_IDS)
-        raise _not_an_id(wrong, _ALL_IDS, place)
+        raise _wrong_ids(ids, _ALL_IDS, place)
     return ids
