@@ -80,9 +80,9 @@ def _encode_jobs() -> list[Job]:
         ),
         Job(
             "encode to bin where jsonl was",
-            "encode {i}/pruned {i}/new --format bin -o {w}/x.bin",
-            "encode {i}/pruned {i}/old --format jsonl -o {w}/x.bin",
-            lambda folder: (folder / "x.bin").read_bytes(),
+            "encode {i}/pruned {i}/new --format bin -o {w}/x",
+            "encode {i}/pruned {i}/old --format jsonl -o {w}/x",
+            lambda folder: list(read_documents(folder / "x")),
         ),
     ]
 
