@@ -89,6 +89,9 @@ def finish_interrupted_commit(folder: Path) -> None:
                 _finish(folder, journal)
                 (folder / JOURNAL).unlink()
     except OSError as error:
+        with suppress(OSError):
+            if _parse((folder / JOURNAL).read_bytes(), folder / JOURNAL) is None:
+                return  # there was no commit
         raise FormatError(
             f"{folder / JOURNAL}: a process died while it replaced files here, "
             f"and the rest cannot be done: {error.strerror}",
@@ -109,17 +112,20 @@ def sync_folder(folder: Path) -> None:
 @contextmanager
 def _open_journal(path: Path, flags: int) -> Iterator[BinaryIO | None]:
     """Open the journal once no other process uses it; ``None`` if there is none."""
-    descriptor = None
-    while descriptor is None:
+    while True:
         if not flags & os.O_CREAT and not path.exists():
             yield None
             return
-        with suppress(FileNotFoundError):
+        try:
             descriptor = os.open(path, flags, 0o666)
-            lock(descriptor, wait=True)
-            if not is_at(descriptor, path):  # the process that used it is done
-                os.close(descriptor)
-                descriptor = None
+        except FileNotFoundError:
+            if flags & os.O_CREAT:  # the folder is missing
+                raise
+            continue
+        lock(descriptor, wait=True)
+        if is_at(descriptor, path):
+            break
+        os.close(descriptor)  # the process that used it is done
     with os.fdopen(descriptor, "r+b") as journal:
         yield journal
 

@@ -98,6 +98,23 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch):
     assert "permission to write" in str(caught.value.hint)
 
 
+def test_where_nothing_can_be_written_a_journal_cut_short_is_ignored(tmp_path, monkeypatch):
+    write_together(tmp_path, OLD)
+    (tmp_path / JOURNAL).write_text("{")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    finish_interrupted_commit(tmp_path)
+    assert files(tmp_path) == {**OLD, JOURNAL: b"{"}
+
+
+def test_a_missing_folder_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        commit(tmp_path / "none", {"x": "y"})
+
+
 def test_removals_belong_to_the_set(tmp_path):
     write_together(tmp_path, OLD)
     with atomic_writes(tmp_path / "a", removing=[tmp_path / "b", tmp_path / "c"]) as (file,):
