@@ -173,7 +173,7 @@ def test_lines_that_are_not_ids_are_named(cli, trained, line):
 @pytest.mark.parametrize("token_id", [-1, 500, 1 << 40])
 def test_ids_that_do_not_exist_are_named(cli, trained, token_id):
     ended = cli("decode", trained / "tok", stdin=f"[{token_id}]\n".encode(), code=1)
-    assert "standard input, line 1: cannot decode" in ended.err
+    assert "standard input, line 1: " in ended.err and str(token_id) in ended.err
 
 
 def test_an_array_of_something_else(cli, trained, tmp_path):

@@ -111,4 +111,5 @@ def _damage(container: Any, containers: list[Any], rng: random.Random) -> None:
             rng.choice(list(donor.values() if isinstance(donor, dict) else donor))
         )
     else:
-        container[key] = rng.choice(_JUNK)
+        # A copy here too: a later fault may damage it, and must not damage it for all seeds.
+        container[key] = deepcopy(rng.choice(_JUNK))

@@ -1,23 +1,29 @@
 """Files that appear whole or not at all, and errors that name the file.
 
-A file takes its name only when all of it is on the disk. An interrupted run leaves the old file or
-none, never half of one.
+A file takes its name only when all of it is on the disk. A process that dies at any moment leaves
+the old file or the new one. Files that are written together change together: at any moment
+:func:`~prunedbpe._support.commit.finish_interrupted_commit` gives all of the old or all of the new.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
+from io import BufferedWriter
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from prunedbpe._support.commit import commit, finish_interrupted_commit, sync_folder
 from prunedbpe._support.json_values import shown
+from prunedbpe._support.temporary_files import TemporaryFile, naming_target, open_temporary
 from prunedbpe.errors import FormatError, NotExactError, SettingsError
 
+_BUFFER_BYTES = 1 << 18
 _MOST_DIGITS = 100
 _MOST_LEVELS = 100
 _TOO_DEEP = f"lists and objects are nested deeper than {_MOST_LEVELS} levels"
@@ -40,43 +46,66 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def atomic_writes(*paths: str | os.PathLike[str]) -> Iterator[Sequence[BinaryIO]]:
-    """Open files for writing that take their names only once all are complete and synced.
+def atomic_writes(
+    *paths: str | os.PathLike[str], removing: Sequence[Path] = ()
+) -> Iterator[Sequence[BinaryIO]]:
+    """Open files of one folder that replace older ones together, once all are complete and synced.
 
-    They are written next to their targets under hidden temporary names. When the block ends, they
-    are synced and renamed, the last path last: if that one exists, all of them do, even after a
-    power cut. When the block fails, the temporary files are removed and the old files stay.
+    They are written next to their targets under hidden temporary names. When the block fails, the
+    temporary files are removed and the old files stay.
+
+    Args:
+        paths: The files to write.
+        removing: Files of the same folder that must not outlive the old ones.
     """
     targets = [Path(path) for path in paths]
-    temporaries = [
-        target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp") for target in targets
-    ]
-    try:
-        with ExitStack() as stack:
-            files = [stack.enter_context(temporary.open("xb")) for temporary in temporaries]
+    folder = targets[0].parent
+    assert all(path.parent == folder for path in (*targets, *removing))
+    for target in targets:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    finish_interrupted_commit(folder)
+    temporaries: list[TemporaryFile] = []
+    with ExitStack() as stack:
+        try:
+            files = []
+            for target in targets:
+                temporaries.append(stack.enter_context(open_temporary(target)))
+                files.append(BufferedWriter(temporaries[-1], _BUFFER_BYTES))
             yield files
-            for file in files:
+            for file, target in zip(files, targets, strict=True):
                 file.flush()
-                os.fsync(file.fileno())
-        *others, (last, last_target) = zip(temporaries, targets, strict=True)
-        if others and last_target.exists():  # never leave an old one next to new others
-            last_target.unlink()
-            _sync_folder(last_target.parent)
-        for temporary, target in others:
-            temporary.replace(target)
-        for folder in {target.parent for _, target in others}:
-            _sync_folder(folder)
-        last.replace(last_target)
-    except BaseException:
-        for temporary in temporaries:
-            with suppress(FileNotFoundError):
-                temporary.unlink()
-        raise
-    _sync_folder(last_target.parent)
+                with naming_target(target):
+                    os.fsync(file.fileno())
+        except BaseException:
+            for temporary in temporaries:
+                temporary.close()  # and not its buffer, which may not fit on the disk
+                temporary.path.unlink(missing_ok=True)
+            raise
+        if os.name == "nt":  # the files stay open, and so locked, where that does not forbid this
+            stack.close()
+        _rename(folder, temporaries, removing)
+    sync_folder(folder)
+
+
+def _rename(folder: Path, temporaries: Sequence[TemporaryFile], removing: Sequence[Path]) -> None:
+    """Give complete temporary files their names: one by a rename, several by a commit."""
+    with naming_target(temporaries[-1].target):
+        if len(temporaries) > 1 or removing:
+            renames = {temporary.path.name: temporary.target.name for temporary in temporaries}
+            commit(folder, renames, [path.name for path in removing])
+            return
+        temporary = temporaries[0]
+        try:
+            finish_interrupted_commit(folder)  # or it would overwrite this file later
+            temporary.path.replace(temporary.target)
+        except BaseException:
+            temporary.path.unlink(missing_ok=True)
+            raise
 
 
 def write_together(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write files into a folder, creating it if missing; if the last file exists, all do.
+    """Write files into a folder, creating it if missing, in place of older ones or not at all.
 
     Args:
         folder: The target folder.
@@ -86,16 +115,6 @@ def write_together(folder: Path, contents: Mapping[str, bytes]) -> None:
     with atomic_writes(*(folder / name for name in contents)) as files:
         for file, content in zip(files, contents.values(), strict=True):
             file.write(content)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename in ``folder`` survive a power cut, where the system lets folders be synced."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from prunedbpe._support.atomic_files import read_json, write_json
+from prunedbpe._support.temporary_files import remove_leftovers
 from prunedbpe.types import Settings
 
 
@@ -35,8 +36,8 @@ class Checkpoint:
         found = read_json(self._path)
         if not isinstance(found, dict) or found.get("identity") != self._identity:
             return None
-        state: Settings = found["state"]
-        return state
+        state = found.get("state")
+        return state if isinstance(state, dict) else None
 
     def save(self, state: Callable[[], Settings]) -> None:
         """Save the state, if the last one is old enough."""
@@ -61,6 +62,7 @@ class Checkpoint:
         """Remove the state: the computation is done."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
+            remove_leftovers(self._path)
 
 
 NO_CHECKPOINT = Checkpoint(None)

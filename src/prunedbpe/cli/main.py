@@ -28,6 +28,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from prunedbpe import __version__
 from prunedbpe.cli import terminal
+from prunedbpe.cli.streams import OUTPUT_NAME, discard_output, guard_streams
 from prunedbpe.errors import PrunedBPEError
 
 VERBS = {
@@ -130,6 +131,7 @@ def _prunedbpe(
 
 def main() -> NoReturn:
     """Run the command line and exit Python with its exit code."""
+    guard_streams()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -159,12 +161,14 @@ def _run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     debug = os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0")
     context = None
+    code: int = ExitCode.SUCCESS
     try:
-        with command.make_context("prunedbpe", arguments) as context:
-            command.invoke(context)
+        try:
+            with command.make_context("prunedbpe", arguments) as context:
+                command.invoke(context)
+        except typer.Exit as exit_:
+            code = int(exit_.exit_code)
         sys.stdout.flush()
-    except typer.Exit as exit_:
-        return int(exit_.exit_code)
     except _UsageError as error:
         _report_usage(error, arguments)
         return ExitCode.USAGE
@@ -175,14 +179,15 @@ def _run(arguments: list[str]) -> int:
             terminal.hint(str(error))
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # Python flushes standard output at exit; into the closed pipe that would fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
     except Exception as error:
         if debug or (context is not None and context.meta.get(DEBUG_VARIABLE)):
             traceback.print_exc()
         _report_error(error)
+        if isinstance(error, OSError) and error.filename == OUTPUT_NAME:
+            discard_output()
         return ExitCode.ERROR
-    return ExitCode.SUCCESS
+    return code
 
 
 def _report_usage(error: Any, arguments: list[str]) -> None:

@@ -23,6 +23,7 @@ from prunedbpe.encoded.writer import (
     FILE_FORMATS,
     EncodedReport,
     FileFormat,
+    Writer,
     open_writer,
     output_files,
 )
@@ -133,7 +134,8 @@ def encode_corpus(
         output.parent.mkdir(parents=True, exist_ok=True)
     settings = chosen.describe(tokenizer, corpus)
     with progress.task("Encoding", total=corpus.size, unit="bytes") as task:
-        return encode_into(tokenizer, corpus, output, chosen, settings, threads, task)
+        writer = encode_into(tokenizer, corpus, output, chosen, settings, threads, task)
+    return writer.report
 
 
 def encoded_batches(
@@ -183,8 +185,8 @@ def encode_into(
     settings: Settings,
     threads: int | None,
     task: Task,
-) -> EncodedReport:
-    """Encode a corpus with checked options; ``settings`` describe them."""
+) -> Writer:
+    """Encode a corpus with checked options; ``settings`` describe them. Return the used writer."""
     batches = encoded_batches(
         tokenizer, corpus, threads=threads, task=task, normalization=chosen.normalization,
         allowed_special=chosen.allowed_special, segmentation=chosen.segmentation,
@@ -196,7 +198,7 @@ def encode_into(
                 ids = np.insert(ids, offsets[1:], end)
                 offsets = offsets + np.arange(len(offsets))
             writer.write(ids, offsets, text_bytes)
-    return writer.report
+    return writer
 
 
 def _format_of(output: Path | BinaryIO) -> FileFormat:

@@ -1,6 +1,6 @@
 """Encode each file of a corpus into a file of its own, in runs that can be resumed.
 
-The ledger ``encoded.json`` records input, settings and fingerprint of every output.
+The ledger ``encoded.json`` records input, settings, size and checksum of every output.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from prunedbpe._support.atomic_files import read_json, write_json
+from prunedbpe._support.commit import finish_interrupted_commit
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.corpus import Corpus
 from prunedbpe.encoded.encoding import EncodingOptions, encode_into, refuse_own_input
 from prunedbpe.encoded.reader import open_encoded
 from prunedbpe.encoded.writer import (
     FLAT_FORMATS,
+    NPY_HEADER_BYTES,
     EncodedReport,
     FileFormat,
-    fingerprint,
+    file_checksum,
     output_files,
 )
 from prunedbpe.errors import FormatError, SettingsError
@@ -74,6 +76,7 @@ def encode_files(
     refuse_own_input(corpus, [folder / LEDGER, *written])
     folder.mkdir(parents=True, exist_ok=True)
     settings = chosen.describe(tokenizer, corpus)
+    finish_interrupted_commit(folder)
     done = _read_ledger(folder)
     saved = time.monotonic()
     total = EncodedReport()
@@ -89,10 +92,10 @@ def encode_files(
                 else:
                     done.pop(output.name, None)
                     part = Corpus(entry["path"], **asdict(corpus.options))
-                    report = encode_into(tokenizer, part, output, chosen, settings, threads, task)
-                    done[output.name] = {
-                        **expected, "output": fingerprint(output), **asdict(report)
-                    }  # fmt: skip
+                    writer = encode_into(tokenizer, part, output, chosen, settings, threads, task)
+                    report = writer.report
+                    size = {"bytes": output.stat().st_size, "crc32": writer.checksum}
+                    done[output.name] = {**expected, "output": size, **asdict(report)}
                 total += report
                 # Not after every file: the ledger of many small files is longer than each.
                 if time.monotonic() - saved > _SECONDS_BETWEEN_LEDGERS:
@@ -128,17 +131,18 @@ def _write_ledger(folder: Path, files: dict[str, Any]) -> None:
 
 
 def _is_done(output: Path, chosen: EncodingOptions, known: Settings, expected: Settings) -> bool:
-    """Whether an output is what would be written again, and is intact."""
+    """Whether an output is what would be written again, and is intact: all of it is read."""
     if any(known.get(key) != value for key, value in expected.items()) or not output.is_file():
         return False
-    if known.get("output") != fingerprint(output):
-        return False
+    start = 0
     if chosen.format in FLAT_FORMATS:
         try:
             open_encoded(output)
         except FormatError:
             return False
-    return True
+        start = NPY_HEADER_BYTES if chosen.format == "npy" else 0
+    found = {"bytes": output.stat().st_size, "crc32": file_checksum(output, start)}
+    return bool(known.get("output") == found)
 
 
 def _remove_others(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prunedbpe._support.atomic_files import write_json
+from prunedbpe._support.atomic_files import json_bytes, write_json, write_together
 from prunedbpe.errors import NotExactError
 from prunedbpe.exchange.byte_alphabet import to_byte_alphabet
 from prunedbpe.exchange.equivalent_patterns import equivalent_pattern
@@ -104,14 +104,14 @@ def write_huggingface_folder(
     Raises:
         NotExactError: The library cannot encode as the tokenizer does.
     """
-    folder = Path(folder)
-    write_huggingface(tokenizer, folder / TOKENIZER_FILE, library_classes=library_classes)
+    settings = huggingface_settings(tokenizer, library_classes=library_classes)
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "clean_up_tokenization_spaces": False,
         **usual_roles(tokenizer.special_tokens),
     }
-    write_json(folder / CONFIG_FILE, config)
+    contents = {TOKENIZER_FILE: json_bytes(settings), CONFIG_FILE: json_bytes(config)}
+    write_together(Path(folder), contents)
 
 
 def all_ranks_settings(tokenizer: Tokenizer) -> tuple[Settings, Settings]:
@@ -138,10 +138,8 @@ def all_ranks_settings(tokenizer: Tokenizer) -> tuple[Settings, Settings]:
 def write_all_ranks(tokenizer: Tokenizer, folder: str | Path) -> None:
     """Write ``all-ranks.json`` and ``expansions.json`` into a folder."""
     model, expansions = all_ranks_settings(tokenizer)
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / EXPANSIONS_FILE, expansions)
-    write_json(folder / ALL_RANKS_FILE, model)
+    contents = {EXPANSIONS_FILE: json_bytes(expansions), ALL_RANKS_FILE: json_bytes(model)}
+    write_together(Path(folder), contents)
 
 
 def _rank_model(vocabulary: Vocabulary) -> Settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from prunedbpe._support.commit import finish_interrupted_commit
 from prunedbpe.errors import FormatError
 from prunedbpe.exchange.huggingface_import import import_gpt2_files, import_huggingface
 from prunedbpe.exchange.tiktoken_import import import_tiktoken
@@ -33,6 +34,7 @@ def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
         FormatError: The format is unknown, or a file is damaged.
     """
     path = Path(path)
+    finish_interrupted_commit(path if path.is_dir() else path.parent)
     if path.is_file():
         if path.suffix == ".json":
             return import_huggingface(path, **options)

@@ -11,7 +11,7 @@ import base64
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prunedbpe._support.atomic_files import atomic_write, write_json
+from prunedbpe._support.atomic_files import json_bytes, write_together
 from prunedbpe.errors import MissingExtraError
 from prunedbpe.exchange.equivalent_patterns import equivalent_pattern
 from prunedbpe.exchange.exactness import require_standard
@@ -30,11 +30,12 @@ def write_tiktoken(tokenizer: Tokenizer, path: str | Path) -> None:
     """
     path = Path(path)
     arguments = _encoding_arguments(tokenizer, path.name.removesuffix(".tiktoken"))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as file:
-        for rank, string in enumerate(tokenizer.vocabulary.strings):
-            file.write(base64.b64encode(string) + b" %d\n" % rank)
-    write_json(path.with_name(path.name + ".json"), arguments)
+    lines = [
+        base64.b64encode(string) + b" %d\n" % rank
+        for rank, string in enumerate(tokenizer.vocabulary.strings)
+    ]
+    contents = {path.name: b"".join(lines), path.name + ".json": json_bytes(arguments)}
+    write_together(path.parent, contents)
 
 
 def to_tiktoken(tokenizer: Tokenizer, name: str = "prunedbpe") -> tiktoken.Encoding:

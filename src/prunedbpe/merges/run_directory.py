@@ -20,6 +20,7 @@ from typing import Any
 
 from prunedbpe._support.atomic_files import naming, read_json, write_json
 from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.temporary_files import remove_leftovers
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.errors import FormatError, RunMismatchError
@@ -65,6 +66,10 @@ class RunDirectory:
         """The counts by source, for automatic visibility."""
         return self.folder / "sources.parquet"
 
+    @property
+    def _computed(self) -> tuple[Path, ...]:
+        return self.merges_path, self.sources_path, self.counts_path
+
     def claim(self, corpus: Corpus, pretokenizer: Pretokenizer, *, resume: bool = True) -> None:
         """Make the directory one of this run, or refuse it if it belongs to another.
 
@@ -78,6 +83,8 @@ class RunDirectory:
         """
         if not resume:
             self.clear()
+        for path in (*self._computed, self.choice_path, self.settings_path):
+            remove_leftovers(path)  # a resumed run need not write again what was being written
         settings = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -107,8 +114,7 @@ class RunDirectory:
     def clear(self) -> None:
         """Remove what was computed; other files in the folder stay."""
         # The settings last: they name the corpus of anything computed that is still there.
-        computed = (self.merges_path, self.sources_path, self.counts_path)
-        for path in (*computed, self.settings_path):
+        for path in (*self._computed, self.choice_path, self.settings_path):
             path.unlink(missing_ok=True)
 
     def check_counted(self) -> None:

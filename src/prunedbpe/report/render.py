@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
-from prunedbpe._support.atomic_files import atomic_write
+from prunedbpe._support.atomic_files import json_bytes, write_together
 from prunedbpe.report.claims import Claim, check_claims
 from prunedbpe.report.page import as_page
 from prunedbpe.report.results import StudyResults
@@ -52,15 +53,13 @@ def write_report(results: StudyResults, folder: Path) -> list[Claim]:
     Returns:
         The checked claims.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     claims = check_claims(results)
     tables = all_tables(results, claims)
-    results.save(folder / "study.json")
-    for table in tables:
-        _write(folder / f"{table.name}.csv", as_csv(table))
-        _write(folder / f"{table.name}.tex", as_latex(table))
-    _write(folder / "report.md", as_report(results, tables))
-    _write(folder / "index.html", as_page(results, claims))
+    texts = {f"{table.name}.csv": as_csv(table) for table in tables}
+    texts |= {f"{table.name}.tex": as_latex(table) for table in tables}
+    texts |= {"report.md": as_report(results, tables), "index.html": as_page(results, claims)}
+    contents = {name: text.encode() for name, text in texts.items()}
+    write_together(folder, {"study.json": json_bytes(asdict(results)), **contents})
     return claims
 
 
@@ -81,8 +80,3 @@ def as_report(results: StudyResults, tables: list[Table]) -> str:
     for table in tables:
         lines += [f"## {table.title}", "", table.caption, "", as_markdown(table)]
     return "\n".join(lines)
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_write(path) as file:
-        file.write(text.encode())

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 from typing import Any
-
-from prunedbpe._support.atomic_files import write_json
 
 STANDARD = "Standard"
 """The policy that all others are compared with."""
@@ -182,10 +179,6 @@ class StudyResults:
             return None
         standard = self.cell(training, vocab_size, STANDARD, corpus).length
         return share(standard - grown.length, standard)
-
-    def save(self, path: Path) -> None:
-        """Write the results as JSON."""
-        write_json(path, asdict(self))
 
 
 def share(part: int, whole: int) -> Fraction:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from prunedbpe._support.atomic_files import json_bytes, naming, read_json, write_together
+from prunedbpe._support.commit import finish_interrupted_commit
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError
 from prunedbpe.pretokenizers import Pretokenizer
@@ -32,6 +33,7 @@ def read_settings(folder: Path) -> Settings:
     """
     if not folder.is_dir():
         raise FormatError(f"{folder}: no such folder", hint="use the folder of a tokenizer")
+    finish_interrupted_commit(folder)
     path = folder / SETTINGS_FILE
     fields = JsonValue(read_json(path))
     with naming(path):
@@ -80,7 +82,7 @@ def write_tokenizer(
     training: Settings,
     segmentation: Segmentation,
 ) -> None:
-    """Write a tokenizer; the settings come last, so a folder with them is complete."""
+    """Write a tokenizer; its files replace those of an older one together."""
     settings = {
         "format": FORMAT,
         "version": version_for(segmentation),

@@ -22,6 +22,7 @@ import numpy as np
 
 from prunedbpe import _core
 from prunedbpe._support.atomic_files import read_text, write_together
+from prunedbpe._support.commit import finish_interrupted_commit
 from prunedbpe._support.json_values import shown
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.types import BYTE_COUNT
@@ -82,6 +83,7 @@ def read_paper_files(folder: Path) -> Vocabulary:
     Raises:
         FormatError: A file is missing or a line is wrong; the message names the file and the line.
     """
+    finish_interrupted_commit(folder)
     return _read_quickly(folder) or _read_with_care(folder)
 
 

@@ -248,6 +248,19 @@ class TestPerFile:
         for number, text in enumerate(documents):
             assert open_encoded(out / f"{number:05d}.npy")[0].tolist() == tok.encode(text)
 
+    @pytest.mark.parametrize("format", FILE_FORMATS)
+    def test_a_changed_byte_is_repaired(self, tok, format, tmp_path):
+        (tmp_path / "a.txt").write_text("the cat sat on the mat\n" * 40_000)
+        for path in (tmp_path / "out", tmp_path / "expected"):
+            encode_files(tok, prunedbpe.Corpus(tmp_path / "a.txt"), path, format)
+        output = tmp_path / "out" / f"00000.{format}"
+        data = bytearray(output.read_bytes())
+        data[len(data) * 31 // 63 + min(5000, len(data) // 9)] ^= 1  # in no sampled block
+        output.write_bytes(data)
+        encode_files(tok, prunedbpe.Corpus(tmp_path / "a.txt"), tmp_path / "out", format)
+        for file in (tmp_path / "expected").iterdir():
+            assert (tmp_path / "out" / file.name).read_bytes() == file.read_bytes()
+
     @pytest.mark.parametrize(
         ("options", "field"),
         [
