@@ -7,7 +7,12 @@ PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -q
 NATIVE := $(shell find cpp -name '*.cpp' -o -name '*.hpp' -o -name CMakeLists.txt)
 MODULES := $(sort $(shell find src -name '*.py'))
 
-.PHONY: install demo test test-integrations native-test sanitize lint types stubs bench docs clean FORCE
+# Each fuzz target runs for so long; cmake builds with whatever CXX names, and libFuzzer needs Clang.
+FUZZ_SECONDS ?= 60
+CLANG ?= clang++
+
+.PHONY: install demo test test-integrations native-test sanitize sanitize-thread fuzz tidy lint lint-workflows types \
+	stubs bench docs dist test-wheel clean FORCE
 
 install: $(VENV)/.installed
 
@@ -40,19 +45,31 @@ test: $(VENV)/.extra-test
 test-integrations: $(VENV)/.extra-test-integrations
 	$(BIN)/python -m pytest -q tests/integrations tests/unit/encoded tests/docs/test_examples.py
 
-NATIVE_TESTS := -S cpp -G Ninja -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_TESTS=ON -DPRUNEDBPE_WERROR=ON
+# What is built without Python: the core, and one of its test programs.
+CORE := -S cpp -G Ninja -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_WERROR=ON
 
-native-test sanitize: export PATH := $(CURDIR)/$(BIN):$(PATH)
+native-test sanitize sanitize-thread fuzz tidy: export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 native-test: $(VENV)/.tools
-	cmake -B build/native $(NATIVE_TESTS) -DCMAKE_BUILD_TYPE=Release
+	cmake -B build/native $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Release
 	cmake --build build/native
 	./build/native/core_tests
 
 sanitize: $(VENV)/.tools
-	cmake -B build/sanitize $(NATIVE_TESTS) -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=ON
+	cmake -B build/sanitize $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=address,undefined
 	cmake --build build/sanitize
 	./build/sanitize/core_tests
+
+sanitize-thread: $(VENV)/.tools
+	cmake -B build/sanitize-thread $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=thread
+	cmake --build build/sanitize-thread
+	./build/sanitize-thread/core_tests
+
+fuzz: $(VENV)/.tools
+	cmake -B build/fuzz $(CORE) -DPRUNEDBPE_FUZZ=ON -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=address,undefined \
+		-DCMAKE_CXX_COMPILER=$(CLANG)
+	cmake --build build/fuzz
+	cpp/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
