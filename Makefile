@@ -11,8 +11,8 @@ MODULES := $(sort $(shell find src -name '*.py'))
 FUZZ_SECONDS ?= 60
 CLANG ?= clang++
 
-.PHONY: install demo test test-integrations native-test sanitize sanitize-thread fuzz tidy lint lint-workflows types \
-	stubs bench docs dist test-wheel clean FORCE
+.PHONY: install demo test test-integrations native-test sanitize sanitize-thread test-aarch64 fuzz tidy lint \
+	lint-workflows types stubs bench docs dist test-wheel clean FORCE
 
 install: $(VENV)/.installed
 
@@ -48,7 +48,7 @@ test-integrations: $(VENV)/.extra-test-integrations
 # What is built without Python: the core, and one of its test programs.
 CORE := -S cpp -G Ninja -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_WERROR=ON
 
-native-test sanitize sanitize-thread fuzz tidy: export PATH := $(CURDIR)/$(BIN):$(PATH)
+native-test sanitize sanitize-thread test-aarch64 fuzz tidy: export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 native-test: $(VENV)/.tools
 	cmake -B build/native $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Release
@@ -64,6 +64,13 @@ sanitize-thread: $(VENV)/.tools
 	cmake -B build/sanitize-thread $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=thread
 	cmake --build build/sanitize-thread
 	./build/sanitize-thread/core_tests
+
+# The code for 64-bit ARM, on any machine: Debian's g++-aarch64-linux-gnu, qemu-user.
+test-aarch64: $(VENV)/.tools
+	cmake -B build/aarch64 $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME=Linux \
+		-DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++
+	cmake --build build/aarch64
+	qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/core_tests
 
 fuzz: $(VENV)/.tools
 	cmake -B build/fuzz $(CORE) -DPRUNEDBPE_FUZZ=ON -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=address,undefined \
