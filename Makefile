@@ -7,7 +7,7 @@ PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -q
 NATIVE := $(shell find cpp -name '*.cpp' -o -name '*.hpp' -o -name CMakeLists.txt)
 MODULES := $(sort $(shell find src -name '*.py'))
 
-# Each fuzz target runs for so long; cmake builds with whatever CXX names, and libFuzzer needs Clang.
+# Seconds for each fuzz target, and the compiler for those: libFuzzer is part of Clang.
 FUZZ_SECONDS ?= 60
 CLANG ?= clang++
 
