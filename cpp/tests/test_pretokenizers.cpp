@@ -1,13 +1,13 @@
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "check.hpp"
-#include "pretokenizers/chunk_scanner.hpp"
 #include "prunedbpe/corpus.hpp"
 #include "prunedbpe/pretokenizers.hpp"
+#include "scanning.hpp"
 
 using namespace prunedbpe;
+using namespace scanning;
 
 namespace {
 
@@ -40,65 +40,6 @@ std::string random_utf8(check::Random& random, std::size_t length) {
         append_utf8(text, c >= 0xD800 && c < 0xE000 ? 0x2019 : c);
     }
     return text;
-}
-
-/// Cuts a copy of the text that ends where its memory ends, so that sanitizers see a byte too far.
-void check_cut(NextChunk next, const std::string& text) {
-    const auto exact = std::make_unique<char[]>(text.size());
-    std::copy(text.begin(), text.end(), exact.get());
-    std::string joined;
-    for_each_chunk(next, {exact.get(), text.size()}, [&](std::string_view chunk) {
-        CHECK(!chunk.empty());
-        joined += chunk;
-    });
-    CHECK(joined == text);
-}
-
-/// Scans a copy of the text that ends where its memory ends. `check` gets the begin of the text, the begin and end of a
-/// chunk, and the end of the text.
-template <NextChunk next, class Bytes, class Check>
-void scan_copy(const std::string& text, Check&& check) {
-    const auto exact = std::make_unique<char[]>(text.size());
-    std::copy(text.begin(), text.end(), exact.get());
-    const char* const end = exact.get() + text.size();
-    ChunkScanner<next, Bytes> scanner(end);
-    for (const char* at = exact.get(); at < end;) {
-        const char* const before = at;
-        scanner.next(at).for_each_end([&](const char* stop) {
-            check(exact.get(), at, stop, end);
-            at = stop;
-        });
-        if (at <= before) return;
-    }
-}
-
-/// Both SIMD variants cut from blocks as `next` cuts chunk by chunk.
-template <NextChunk next>
-void check_scanner(const std::string& text) {
-    const auto check = [](const char* begin, const char* at, const char* stop, const char* end) {
-        CHECK_EQUAL(stop - begin, next(at, end) - begin);
-    };
-    scan_copy<next, SixteenBytes>(text, check);
-    scan_copy<next, simd::portable::SixteenBytes>(text, check);
-}
-
-/// On bytes that are not text the chunks may differ, but each ends after its begin and inside the text.
-template <NextChunk next>
-void check_scanner_is_safe(const std::string& text) {
-    const auto check = [](const char*, const char* at, const char* stop, const char* end) {
-        CHECK(at < stop && stop <= end);
-    };
-    scan_copy<next, SixteenBytes>(text, check);
-    scan_copy<next, simd::portable::SixteenBytes>(text, check);
-}
-
-void check_scanners(const std::string& text) {
-    check_scanner<next_paper>(text);
-    check_scanner<next_reference>(text);
-    check_scanner<next_gpt2>(text);
-    check_scanner<next_cl100k>(text);
-    check_scanner<next_o200k>(text);
-    check_scanner<next_none>(text);
 }
 
 }  // namespace
@@ -161,10 +102,7 @@ CASE("pretokenizers: safe on any bytes") {
             text[random.below(text.size())] = static_cast<char>(random.below(256));
         }
         for (const std::string& name : names) check_cut(find_pretokenizer(name), text);
-        check_scanner_is_safe<next_paper>(text);
-        check_scanner_is_safe<next_gpt2>(text);
-        check_scanner_is_safe<next_cl100k>(text);
-        check_scanner_is_safe<next_o200k>(text);
+        check_scanners_are_safe(text);
     }
 }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prunedbpe.visibility.policy import VisibilityPolicy
     from prunedbpe.vocabulary import Vocabulary
 
-__version__ = "0.1.0"
+    __version__: str
 
 # Loaded when first asked for (PEP 562), so that `import prunedbpe` and `--help` stay quick.
 _HOMES = {
@@ -80,6 +80,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":  # the one place for it is pyproject.toml
+        return importlib.import_module("importlib.metadata").version("prunedbpe")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'prunedbpe' has no attribute {name!r}")
     return getattr(importlib.import_module(f"prunedbpe.{_HOME_OF[name]}"), name)

@@ -1,6 +1,10 @@
-"""``prunedbpe paper``, and its page in a real browser."""
+"""``prunedbpe paper``, and its page in a real browser.
+
+``PRUNEDBPE_BROWSER=required`` turns the skip without Chromium into a failure.
+"""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +16,7 @@ from cli_helpers import make_text
 BROWSER = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
+REQUIRED = os.environ.get("PRUNEDBPE_BROWSER") == "required"
 
 # Runs inside the page, which stands in a frame: a headless window is never narrower than 500.
 PROBE = """<script>
@@ -42,6 +47,8 @@ parent.document.title = "probe" + JSON.stringify({
     return !shut && box(t).right > box(t.parentElement).right + 1
       && getComputedStyle(t.parentElement).overflowX !== "auto";
   }).length,
+  tables: [...document.querySelectorAll("table")].filter(t => box(t).height > 20).length,
+  plots: [...document.querySelectorAll("figure svg")].filter(s => box(s).height > 50).length,
   paper, cut: cut.length, covered: covered.length,
   smallest: Math.min(...texts.map(t => box(t.ownerSVGElement).width
     / t.ownerSVGElement.viewBox.baseVal.width * parseFloat(getComputedStyle(t).fontSize))),
@@ -87,7 +94,9 @@ def test_errors(cli, folder, words, message):
     assert message in cli("paper", *given, "-o", folder / "bad", code=1).err
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (apt-get install chromium)")
+@pytest.mark.skipif(
+    BROWSER is None and not REQUIRED, reason="no Chromium is installed (apt-get install chromium)"
+)
 def test_the_page_in_a_browser(cli, folder, tmp_path):
     page = folder / "out" / "index.html"
     if not page.is_file():
@@ -95,12 +104,13 @@ def test_the_page_in_a_browser(cli, folder, tmp_path):
     for scheme, paper in ((1, "rgb(255, 255, 255)"), (0, "rgb(13, 17, 23)")):
         for width in (360, 1400):
             seen = probe(page, tmp_path, width, scheme)
+            assert seen["tables"] >= 5 and seen["plots"] >= 2
             assert not seen["scrolls"] and not seen["wide"]  # tables scroll in their boxes
             assert seen["paper"] == paper
             assert not seen["cut"] and not seen["covered"]  # labels of the plots
             assert seen["smallest"] >= 11  # pixels
             assert seen["ink"] >= 4.5 and seen["bars"] >= 3 and seen["outlines"] >= 3  # WCAG AA
-            assert not seen["loads"]
+            assert not seen["loads"]  # nothing from the network or other files
 
 
 def probe(page, folder, width, scheme):
@@ -112,13 +122,20 @@ def probe(page, folder, width, scheme):
         f'<iframe style="border: 0; width: {width}px; height: 900px" srcdoc="{inside}"></iframe>',
         encoding="utf-8",
     )
+    profile = folder / f"profile-{width}-{scheme}"
     done = subprocess.run(
         [
-            BROWSER,
-            "--headless=new",
-            "--no-sandbox",
+            BROWSER or "chromium",
+            "--headless",
+            "--no-sandbox",  # as root, in containers
             "--disable-gpu",
-            f"--user-data-dir={folder}/profile",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            f"--user-data-dir={profile}",
+            "--enable-logging=stderr",
             "--window-size=1500,1000",
             f"--blink-settings=preferredColorScheme={scheme}",
             "--dump-dom",
@@ -129,6 +146,8 @@ def probe(page, folder, width, scheme):
         check=False,
     )
     found = re.search(r"<title>probe(.*?)</title>", done.stdout.decode())
+    messages = done.stderr.decode(errors="replace")
     if found is None:
-        pytest.skip(f"the browser does not run here: {done.stderr.decode()[-300:]}")
+        (pytest.fail if REQUIRED else pytest.skip)(f"the browser does not run: {messages[-300:]}")
+    assert ":CONSOLE" not in messages, messages  # no error or warning on the console
     return json.loads(unescape(found[1]))

@@ -110,12 +110,12 @@ private:
         consider_merge(previous_[entry.at], entry.event + 1);
     }
 
-    void split(Entry entry, std::span<const std::uint32_t> parts) {
+    void split(Entry entry, std::span<const std::uint32_t> pieces) {
         const std::uint32_t after = next_[entry.at];
         std::uint32_t at = entry.at;
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            tokens_[at] = parts[i];
-            const std::uint32_t next = i + 1 < parts.size() ? at + events_.lengths[parts[i]] : after;
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            tokens_[at] = pieces[i];
+            const std::uint32_t next = i + 1 < pieces.size() ? at + events_.lengths[pieces[i]] : after;
             next_[at] = next;
             if (next != nowhere) previous_[next] = at;
             at = next;

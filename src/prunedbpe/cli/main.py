@@ -26,7 +26,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from prunedbpe import __version__
 from prunedbpe.cli import terminal
 from prunedbpe.cli.streams import OUTPUT_NAME, discard_output, guard_streams
 from prunedbpe.errors import PrunedBPEError
@@ -97,6 +96,8 @@ app = typer.Typer(cls=_VerbGroup, epilog=_EPILOG, **_SETTINGS)
 
 def _show_version(value: bool) -> None:
     if value:
+        from prunedbpe import __version__  # reads the installed metadata, which takes 20 ms
+
         terminal.print_line(f"prunedbpe {__version__}")
         raise typer.Exit
 
