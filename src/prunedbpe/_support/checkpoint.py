@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from prunedbpe._support.atomic_files import read_json, write_json
+from prunedbpe._support.atomic_files import write_json
+from prunedbpe._support.input_files import read_json
 from prunedbpe._support.temporary_files import remove_leftovers
 from prunedbpe.types import Settings
 

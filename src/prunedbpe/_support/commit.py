@@ -11,21 +11,23 @@ A file system renames one file at a time, so the list of changes goes first into
 
 If the process dies after step 1, the next process that reads or writes the folder does the rest
 (:func:`finish_interrupted_commit`). That can be repeated: a temporary file that is gone was renamed
-before. The journal is locked while it is in use, so a reader waits for a live writer, and two
-writers take turns.
+before. The journal is locked while it is in use, so two writers take turns. A reader waits for a
+commit that has begun, and reads again if one came in between (:func:`read_together`).
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from prunedbpe._support.temporary_files import JOURNAL, is_at, lock
 from prunedbpe.errors import FormatError
+
+Result = TypeVar("Result")
 
 _FORMAT = "prunedbpe commit"
 _VERSION = 1
@@ -97,6 +99,47 @@ def finish_interrupted_commit(folder: Path) -> None:
             f"and the rest cannot be done: {error.strerror}",
             hint="open the folder once with permission to write",
         ) from error
+
+
+def read_together(folder: Path, names: Sequence[str], read: Callable[[], Result]) -> Result:
+    """Read files that belong together: all of one set, although others may replace it meanwhile.
+
+    Args:
+        folder: The folder of the files.
+        names: The files.
+        read: Reads them; called again if one of them was replaced before it was done.
+    """
+    while True:
+        finish_interrupted_commit(folder)
+        before = _identities(folder, names)
+        try:
+            result = read()
+        except FormatError:
+            if _is_still(folder, names, before):
+                raise
+        else:
+            if _is_still(folder, names, before):
+                return result
+
+
+def _identities(folder: Path, names: Sequence[str]) -> list[tuple[int, int, int] | None]:
+    found: list[tuple[int, int, int] | None] = []
+    for name in names:
+        try:
+            status = (folder / name).stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_ino, status.st_mtime_ns, status.st_size))
+    return found
+
+
+def _is_still(
+    folder: Path, names: Sequence[str], before: list[tuple[int, int, int] | None]
+) -> bool:
+    """Whether the files are those of before, and were not read in the middle of a commit."""
+    # In this order: a commit ends with the removal of its journal.
+    return not (folder / JOURNAL).exists() and _identities(folder, names) == before
 
 
 def sync_folder(folder: Path) -> None:

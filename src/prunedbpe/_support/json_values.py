@@ -1,6 +1,6 @@
 """Values of a JSON file from outside, and checks of their types.
 
-In: what :func:`~prunedbpe._support.atomic_files.read_json` returns. Out: values of the type that
+In: what :func:`~prunedbpe._support.input_files.read_json` returns. Out: values of the type that
 the caller asks for, or a :class:`FormatError` that names the path of keys, as in
 ``model.merges[17]``. A key that is missing counts as ``null``, as in the files of other libraries.
 """

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from prunedbpe._support.atomic_files import read_json
+from prunedbpe._support.input_files import read_json
 from prunedbpe.cli import options
 from prunedbpe.cli.terminal import align, info, info_table, on_interrupt, print_json, warning
 from prunedbpe.corpus import Corpus, CorpusReport

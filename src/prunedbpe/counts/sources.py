@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 
 from prunedbpe import _core
-from prunedbpe._support.atomic_files import naming
 from prunedbpe._support.digests import digest_arrays
+from prunedbpe._support.input_files import naming
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.counts.chunk_counts import ChunkCounts
 from prunedbpe.counts.reducing import add_tables, check_total, reduce_counts

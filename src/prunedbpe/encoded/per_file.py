@@ -10,8 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from prunedbpe._support.atomic_files import read_json, write_json
+from prunedbpe._support.atomic_files import write_json
 from prunedbpe._support.commit import finish_interrupted_commit
+from prunedbpe._support.input_files import read_json
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.corpus import Corpus
 from prunedbpe.encoded.encoding import EncodingOptions, encode_into, refuse_own_input

@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from prunedbpe._support.atomic_files import naming, read_json
-from prunedbpe._support.commit import finish_interrupted_commit
+from prunedbpe._support.commit import finish_interrupted_commit, read_together
+from prunedbpe._support.input_files import naming, read_json
 from prunedbpe.encoded.writer import (
     FLAT_FORMATS,
     FORMAT_NAME,
@@ -101,7 +101,11 @@ def open_encoded(path: str | Path, *, verify: bool = False) -> EncodedDocuments:
             version is unknown.
     """
     path = Path(path)
-    finish_interrupted_commit(path.parent)
+    names = [file.name for file in (path, *side_files(path))]
+    return read_together(path.parent, names, lambda: _open(path, verify=verify))
+
+
+def _open(path: Path, *, verify: bool) -> EncodedDocuments:
     offsets_path, metadata_path = side_files(path)
     for needed in (path, offsets_path, metadata_path):
         if not needed.is_file():

@@ -37,8 +37,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from prunedbpe._support.atomic_files import atomic_writes, json_bytes, read_json
+from prunedbpe._support.atomic_files import atomic_writes, json_bytes
 from prunedbpe._support.commit import finish_interrupted_commit
+from prunedbpe._support.input_files import read_json
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import AnyArray, Int64Array, Settings, UInt32Array
 

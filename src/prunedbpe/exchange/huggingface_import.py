@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from prunedbpe._support.atomic_files import naming, read_json, read_text
+from prunedbpe._support.input_files import naming, read_json, read_text
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, NotExactError
 from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabet

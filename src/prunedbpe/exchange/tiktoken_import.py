@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prunedbpe._support.atomic_files import naming, read_json, read_text
+from prunedbpe._support.input_files import naming, read_json, read_text
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.exchange.equivalent_patterns import cut_by, cut_of_pattern

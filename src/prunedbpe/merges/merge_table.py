@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 
 from prunedbpe import _core
-from prunedbpe._support.atomic_files import naming
 from prunedbpe._support.digests import digest_arrays
+from prunedbpe._support.input_files import naming
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.errors import FormatError, RunMismatchError
 from prunedbpe.pretokenizers import Pretokenizer

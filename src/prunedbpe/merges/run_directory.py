@@ -18,7 +18,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from prunedbpe._support.atomic_files import naming, read_json, write_json
+from prunedbpe._support.atomic_files import write_json
+from prunedbpe._support.input_files import naming, read_json
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.temporary_files import remove_leftovers
 from prunedbpe.corpus import Corpus

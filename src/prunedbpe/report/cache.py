@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from prunedbpe._support.atomic_files import read_json, write_json
+from prunedbpe._support.atomic_files import write_json
+from prunedbpe._support.input_files import read_json
 from prunedbpe.counts import ChunkCounts
 from prunedbpe.errors import FormatError
 from prunedbpe.merges import MergeTable

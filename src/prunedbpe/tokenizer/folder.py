@@ -9,16 +9,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prunedbpe._support.atomic_files import json_bytes, naming, read_json, write_together
-from prunedbpe._support.commit import finish_interrupted_commit
+from prunedbpe._support.atomic_files import json_bytes, write_together
+from prunedbpe._support.input_files import naming, read_json
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import SEGMENTATIONS, Segmentation, Settings, check_segmentation
 from prunedbpe.vocabulary import Vocabulary
-from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
+from prunedbpe.vocabulary.vocabulary_files import (
+    INTERNAL_FILE,
+    VISIBLE_FILE,
+    paper_files,
+    read_paper_files,
+)
 
 SETTINGS_FILE = "prunedbpe.json"
+TOKENIZER_FILES = (VISIBLE_FILE, INTERNAL_FILE, SETTINGS_FILE)
+"""The files of a tokenizer; they are replaced together."""
+
 FORMAT = "prunedbpe tokenizer"
 IMPORTED_FORMAT = "prunedbpe imported tokenizer"
 RANK_VERSION = 1
@@ -33,7 +41,6 @@ def read_settings(folder: Path) -> Settings:
     """
     if not folder.is_dir():
         raise FormatError(f"{folder}: no such folder", hint="use the folder of a tokenizer")
-    finish_interrupted_commit(folder)
     path = folder / SETTINGS_FILE
     fields = JsonValue(read_json(path))
     with naming(path):

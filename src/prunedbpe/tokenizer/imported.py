@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from prunedbpe._support.atomic_files import json_bytes, naming, write_together
+from prunedbpe._support.atomic_files import json_bytes, write_together
+from prunedbpe._support.commit import read_together
+from prunedbpe._support.input_files import naming
 from prunedbpe._support.json_values import JsonValue
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
@@ -26,6 +28,7 @@ from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodePlan
 from prunedbpe.tokenizer.folder import (
     IMPORTED_FORMAT,
     SETTINGS_FILE,
+    TOKENIZER_FILES,
     read_segmentation,
     read_settings,
     version_for,
@@ -172,12 +175,17 @@ class ImportedTokenizer(Tokenizer):
         Raises:
             FormatError: A file is missing or wrong; the message names the file and the place.
         """
-        path = Path(folder) / SETTINGS_FILE
-        settings = read_settings(Path(folder))
+        folder = Path(folder)
+        return read_together(folder, TOKENIZER_FILES, lambda: cls._load(folder))
+
+    @classmethod
+    def _load(cls, folder: Path) -> ImportedTokenizer:
+        path = folder / SETTINGS_FILE
+        settings = read_settings(folder)
         if settings["format"] != IMPORTED_FORMAT:
             raise FormatError(f"{path}: not the settings of an imported tokenizer")
-        segmentation = read_segmentation(Path(folder), settings)
-        own = read_paper_files(Path(folder))
+        segmentation = read_segmentation(folder, settings)
+        own = read_paper_files(folder)
         fields = JsonValue(settings)
         with naming(path):
             vocabulary = ForeignVocabulary(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.commit import read_together
 from prunedbpe._support.threads import thread_count
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
@@ -27,6 +28,7 @@ from prunedbpe.tokenizer.encode_options import (
 )
 from prunedbpe.tokenizer.folder import (
     IMPORTED_FORMAT,
+    TOKENIZER_FILES,
     read_settings,
     read_tokenizer,
     write_tokenizer,
@@ -115,12 +117,17 @@ class Tokenizer(TiktokenMethods):
         Raises:
             FormatError: A file is missing or wrong; the message names the file and the line.
         """
-        settings = read_settings(Path(folder))
+        folder = Path(folder)
+        return read_together(folder, TOKENIZER_FILES, lambda: cls._load(folder))
+
+    @classmethod
+    def _load(cls, folder: Path) -> Tokenizer:
+        settings = read_settings(folder)
         if settings["format"] == IMPORTED_FORMAT:
             from prunedbpe.tokenizer.imported import ImportedTokenizer
 
-            return ImportedTokenizer.load(folder)
-        tokenizer = cls(*read_tokenizer(Path(folder), settings))
+            return ImportedTokenizer._load(folder)
+        tokenizer = cls(*read_tokenizer(folder, settings))
         # Build it now, so that the first call is as fast as the others.
         _ = tokenizer._encoder if tokenizer.segmentation == "rank" else tokenizer._shortest
         return tokenizer

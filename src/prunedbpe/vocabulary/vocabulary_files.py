@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from prunedbpe import _core
-from prunedbpe._support.atomic_files import read_text, write_together
+from prunedbpe._support.atomic_files import write_together
 from prunedbpe._support.commit import finish_interrupted_commit
+from prunedbpe._support.input_files import read_text
 from prunedbpe._support.json_values import shown
 from prunedbpe.errors import FormatError, PrunedBPEError
 from prunedbpe.types import BYTE_COUNT

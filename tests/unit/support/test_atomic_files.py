@@ -7,14 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prunedbpe._support.atomic_files import (
-    atomic_write,
-    atomic_writes,
-    read_json,
-    write_json,
-    write_together,
-)
+from prunedbpe._support.atomic_files import atomic_write, atomic_writes, write_json, write_together
 from prunedbpe._support.digests import digest_arrays, digest_file
+from prunedbpe._support.input_files import read_json
 from prunedbpe.errors import FormatError
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prunedbpe._support.atomic_files import read_json
+from prunedbpe._support.input_files import read_json
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError
 
