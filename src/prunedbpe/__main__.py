@@ -1,6 +1,6 @@
 """``python -m prunedbpe``: the command line."""
 
-from prunedbpe.cli.main import main
+from prunedbpe.cli.entry import main
 
 if __name__ == "__main__":
     main()

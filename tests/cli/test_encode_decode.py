@@ -110,7 +110,7 @@ def test_formats_that_need_a_file(cli, trained, format_):
 def test_an_array_through_a_pipe(trained, tmp_path):
     """A pipe cannot seek, which files and captured output can."""
     (tmp_path / "a.txt").write_text("da kio\nkio\n")
-    program = [sys.executable, "-c", "from prunedbpe.cli.main import main; main()"]
+    program = [sys.executable, "-c", "from prunedbpe.cli.entry import main; main()"]
     encode = [*program, "encode", trained / "tok", tmp_path / "a.txt", "--format", "npy", "-q"]
     encoded = subprocess.run(encode, check=True, capture_output=True).stdout
     assert np.load(io.BytesIO(encoded)).dtype == np.uint16

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,21 @@ def test_an_error_nobody_reads_has_its_exit_code(trained, tmp_path):
 def test_a_pipe_that_nobody_reads_is_no_error(command, trained):
     ended = run_shell("{p} " + command + " | true", t=trained / "tok")
     assert ended.returncode == 0 and not ended.stderr
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3, 0.8])
+def test_ctrl_c_at_any_moment(tmp_path, delay):
+    """The corpus is a pipe that nobody ends, so only the signal ends the command."""
+    program = "import sys; from prunedbpe.cli.entry import main; sys.stderr.write('!'); main()"
+    words = ["count", "-", "-o", str(tmp_path / "counts.parquet"), "-q"]
+    with subprocess.Popen(
+        [sys.executable, "-c", program, *words], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.read(1) == b"!"  # Python has started
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        message = process.stderr.read().decode()
+    assert process.returncode == 130
+    assert "Traceback" not in message
+    assert not list(tmp_path.iterdir())

@@ -9,10 +9,13 @@ import hashlib
 import os
 from pathlib import Path
 
+import numpy as np
+
 from prunedbpe.types import AnyArray
 
 _HEX_DIGITS = 32
 _BLOCK_BYTES = 1 << 20
+_UPDATE_BYTES = 1 << 26
 
 
 def digest_file(path: str | os.PathLike[str]) -> str:
@@ -37,5 +40,7 @@ def digest_arrays(*arrays: AnyArray) -> str:
     for array in arrays:
         little_endian = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
         digest.update(f"{little_endian.dtype.str}{array.shape}".encode())
-        digest.update(little_endian.data)
+        data = little_endian.reshape(-1).view(np.uint8)
+        for begin in range(0, len(data), _UPDATE_BYTES):  # Ctrl-C acts between two updates
+            digest.update(data[begin : begin + _UPDATE_BYTES].data)
     return digest.hexdigest()[:_HEX_DIGITS]

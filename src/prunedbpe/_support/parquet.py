@@ -22,6 +22,7 @@ from prunedbpe.types import Settings
 
 _METADATA_KEY = b"prunedbpe"
 _DAMAGED = "the file is damaged: create it again"
+_GROUP_ROWS = 1 << 20
 
 
 def write_table(
@@ -38,13 +39,15 @@ def write_table(
     path.parent.mkdir(parents=True, exist_ok=True)
     settings = {**settings, "checksum": _checksum(settings, values_digest)}
     metadata = {_METADATA_KEY: json.dumps(settings).encode()}
-    with atomic_write(path) as file:
-        pq.write_table(
-            pa.table(columns).replace_schema_metadata(metadata),
-            file,
-            compression="zstd",
-            write_page_checksum=True,
-        )
+    table = pa.table(columns).replace_schema_metadata(metadata)
+    with (
+        atomic_write(path) as file,
+        pq.ParquetWriter(
+            file, table.schema, compression="zstd", write_page_checksum=True
+        ) as writer,
+    ):
+        for first in range(0, max(len(table), 1), _GROUP_ROWS):  # Ctrl-C acts between two groups
+            writer.write_table(table.slice(first, _GROUP_ROWS), _GROUP_ROWS)
 
 
 def read_table(
@@ -68,7 +71,9 @@ def read_table(
     if not path.is_file():
         raise FormatError(f"{path}: no such file")
     try:
-        table = pq.read_table(path, page_checksum_verification=True)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            groups = [file.read_row_group(i) for i in range(file.num_row_groups)]
+            table = pa.concat_tables(groups) if groups else file.schema_arrow.empty_table()
         names = table.column_names
     except (pa.ArrowException, OSError, ValueError) as error:
         raise FormatError(

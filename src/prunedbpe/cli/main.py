@@ -21,13 +21,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from prunedbpe.cli import terminal
-from prunedbpe.cli.streams import OUTPUT_NAME, discard_output, guard_streams
+from prunedbpe.cli import entry, terminal
+from prunedbpe.cli.streams import OUTPUT_NAME, discard_output
 from prunedbpe.errors import PrunedBPEError
 
 VERBS = {
@@ -68,7 +68,7 @@ class ExitCode(IntEnum):
     SUCCESS = 0
     ERROR = 1
     USAGE = 2
-    INTERRUPTED = 130
+    INTERRUPTED = entry.INTERRUPTED
 
 
 class _VerbGroup(TyperGroup):
@@ -128,12 +128,6 @@ def _prunedbpe(
 
     Every verb has its own help: prunedbpe train --help
     """
-
-
-def main() -> NoReturn:
-    """Run the command line and exit Python with its exit code."""
-    guard_streams()
-    sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
