@@ -64,7 +64,7 @@ def test_a_pipe_that_nobody_reads_is_no_error(command, trained):
     assert ended.returncode == 0 and not ended.stderr
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("delay", [0.05, 0.3, 0.8])
 def test_ctrl_c_at_any_moment(tmp_path, delay):
     """The corpus is a pipe that nobody ends, so only the signal ends the command."""
     program = "import sys; from prunedbpe.cli.entry import main; sys.stderr.write('!'); main()"
