@@ -35,7 +35,7 @@ def check_tokenizer(load: Callable[[], prunedbpe.Tokenizer], *files: Path) -> bo
     Returns:
         Whether it loaded.
     """
-    with _time_limit():
+    with time_limit():
         try:
             tok = load()
         except PrunedBPEError as error:
@@ -53,7 +53,7 @@ def check_tokenizer(load: Callable[[], prunedbpe.Tokenizer], *files: Path) -> bo
 
 
 @contextmanager
-def _time_limit() -> Iterator[None]:
+def time_limit() -> Iterator[None]:
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise TimeoutError(f"took more than {SECONDS} s")
 

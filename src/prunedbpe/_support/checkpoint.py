@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from prunedbpe._support.atomic_files import write_json
-from prunedbpe._support.input_files import read_json
+from prunedbpe._support.sealed_json import read_sealed, write_sealed
 from prunedbpe._support.temporary_files import remove_leftovers
 from prunedbpe.types import Settings
 
@@ -31,14 +30,18 @@ class Checkpoint:
         self._saved_at = time.monotonic()
 
     def load(self) -> Settings | None:
-        """Return the last state of this computation, if there is one."""
+        """Return the last state of this computation, if there is one.
+
+        Raises:
+            FormatError: The file is damaged.
+        """
         if self._path is None or not self._path.exists():
             return None
-        found = read_json(self._path)
-        if not isinstance(found, dict) or found.get("identity") != self._identity:
+        found = read_sealed(self._path, hint="remove it to start this step over")
+        if found.get("identity") != self._identity:
             return None
-        state = found.get("state")
-        return state if isinstance(state, dict) else None
+        state: Settings = found["state"]
+        return state
 
     def save(self, state: Callable[[], Settings]) -> None:
         """Save the state, if the last one is old enough."""
@@ -56,7 +59,7 @@ class Checkpoint:
 
     def _save(self, state: Settings) -> None:
         if self._path is not None:
-            write_json(self._path, {"identity": self._identity, "state": state})
+            write_sealed(self._path, {"identity": self._identity, "state": state})
         self._saved_at = time.monotonic()
 
     def clear(self) -> None:

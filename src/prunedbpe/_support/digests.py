@@ -1,4 +1,4 @@
-"""Digests: short SHA-256 fingerprints of files and arrays, the same on every machine.
+"""Digests: short SHA-256 fingerprints of files, arrays and JSON, the same on every machine.
 
 128 bits: too many for an accidental collision, short enough to read.
 """
@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,3 +46,12 @@ def digest_arrays(*arrays: AnyArray) -> str:
         for begin in range(0, len(data), _UPDATE_BYTES):  # Ctrl-C acts between two updates
             digest.update(data[begin : begin + _UPDATE_BYTES].data)
     return digest.hexdigest()[:_HEX_DIGITS]
+
+
+def digest_json(value: Any) -> str:
+    """Digest a JSON value, whatever the order of its keys.
+
+    >>> digest_json({"a": 1, "b": [2.5]}) == digest_json({"b": [2.5], "a": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:_HEX_DIGITS]

@@ -7,7 +7,6 @@ does.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prunedbpe._support.atomic_files import atomic_write
+from prunedbpe._support.digests import digest_json
 from prunedbpe.errors import FormatError
 from prunedbpe.types import Settings
 
@@ -117,8 +117,7 @@ def check_table(path: Path, settings: Settings, values_digest: str) -> None:
 
 
 def _checksum(settings: Settings, values_digest: str) -> str:
-    described = json.dumps(settings, sort_keys=True)
-    return hashlib.sha256(f"{values_digest} {described}".encode()).hexdigest()[:32]
+    return digest_json([values_digest, settings])
 
 
 def _has_nulls(column: Any) -> bool:

@@ -10,10 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from prunedbpe._support.atomic_files import write_json
 from prunedbpe._support.commit import finish_interrupted_commit
-from prunedbpe._support.input_files import read_json
 from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.sealed_json import read_sealed, write_sealed
 from prunedbpe.corpus import Corpus
 from prunedbpe.encoded.encoding import EncodingOptions, encode_into, refuse_own_input
 from prunedbpe.encoded.reader import open_encoded
@@ -112,23 +111,18 @@ def _read_ledger(folder: Path) -> dict[str, Any]:
     path = folder / LEDGER
     if not path.exists():
         return {}
-    ledger = read_json(path)
-    if (
-        not isinstance(ledger, dict)
-        or ledger.get("format") != _LEDGER_FORMAT
-        or ledger.get("version") != _LEDGER_VERSION
-        or not isinstance(ledger.get("files"), dict)
-    ):
+    hint = "remove it to encode every file again"
+    ledger = read_sealed(path, hint)
+    if (ledger.get("format"), ledger.get("version")) != (_LEDGER_FORMAT, _LEDGER_VERSION):
         raise FormatError(
-            f"{path}: not a ledger of encoded files, or of another version",
-            hint="remove it to encode every file again",
+            f"{path}: not a ledger of encoded files, or of another version", hint=hint
         )
     return dict(ledger["files"])
 
 
 def _write_ledger(folder: Path, files: dict[str, Any]) -> None:
     ledger = {"format": _LEDGER_FORMAT, "version": _LEDGER_VERSION, "files": files}
-    write_json(folder / LEDGER, ledger)
+    write_sealed(folder / LEDGER, ledger)
 
 
 def _is_done(output: Path, chosen: EncodingOptions, known: Settings, expected: Settings) -> bool:

@@ -11,8 +11,8 @@ from cli_helpers import make_text
 
 import prunedbpe
 from prunedbpe import ChunkCounts, Corpus, learn, prune
-from prunedbpe._support.atomic_files import write_json
 from prunedbpe._support.checkpoint import NO_CHECKPOINT, Checkpoint
+from prunedbpe._support.sealed_json import write_sealed
 from prunedbpe.analysis.retargeting import retarget
 from prunedbpe.analysis.sweeping import sweep
 from prunedbpe.errors import SettingsError
@@ -175,7 +175,7 @@ def test_the_state_of_another_rule_is_ignored(merges, counts, tmp_path):
     for rule in rules:
         packed = base64.b64encode(np.packbits(newest).tobytes()).decode()
         state = {"visible": packed, "rule": asdict(rule)}
-        write_json(path, {"identity": None, "state": state})
+        write_sealed(path, {"identity": None, "state": state})
         found, plain = choose(Checkpoint(path)), choose(NO_CHECKPOINT)
         assert (found.visible == plain.visible).all() == (rule is TRUSTING)
 
