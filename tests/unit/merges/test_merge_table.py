@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -151,3 +153,36 @@ def test_a_table_stays_as_it_is_while_its_learner_goes_on():
     del learner
     after = [table.pairs.tolist(), table.frequencies.tolist(), table.applied.replacements.tolist()]
     assert after == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"replacements": (0, 1)}, "merge 0 claims 26 replacements, but makes 25"),
+        ({"frequencies": (2, 5)}, "merge 2 claims the frequency"),
+        ({"byte_counts": (97, 1)}, "not those of the counts"),
+        ({"pairs": (3, -2)}, "merge 3 claims"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_a_list_that_does_not_do_what_it_claims(change, message):
+    counts = ChunkCounts.from_mapping({b"that": 7, b"hat": 13, b"cat": 5, b"aaaa": 3, b"then": 4})
+    merges = prunedbpe.learn(counts, 8)
+    ((name, (place, amount)),) = change.items()
+    pairs, frequencies = merges.pairs.copy(), merges.frequencies.copy()
+    byte_counts = merges.applied.byte_counts.copy()
+    replacements = merges.applied.replacements.copy()
+    changed = {
+        "pairs": pairs[:, 1], "frequencies": frequencies,
+        "byte_counts": byte_counts, "replacements": replacements,
+    }[name]  # fmt: skip
+    changed[place] = int(changed[place]) + amount
+    lying = replace(
+        merges,
+        pairs=pairs,
+        frequencies=frequencies,
+        applied=Applied(byte_counts, replacements),
+    )
+    with pytest.raises(FormatError, match=message):
+        prunedbpe.learn(counts, 10, merges=lying)
+    assert len(prunedbpe.learn(counts, 10, merges=merges)) >= 8

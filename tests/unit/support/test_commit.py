@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import multiprocessing
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from prunedbpe._support.atomic_files import atomic_write, atomic_writes, write_together
-from prunedbpe._support.commit import commit, finish_interrupted_commit
+from prunedbpe._support.commit import commit, finish_interrupted_commit, read_together
 from prunedbpe._support.temporary_files import JOURNAL, open_temporary, remove_leftovers
 from prunedbpe.errors import FormatError
 
@@ -196,3 +197,40 @@ def test_commit_needs_nothing_to_remove(tmp_path):
     (tmp_path / "x").write_bytes(b"1")
     commit(tmp_path, {"x": "y"})
     assert files(tmp_path) == {"y": b"1"}
+
+
+def test_reading_while_another_thread_replaces(tmp_path):
+    """A reader sees one set, never files of two."""
+    names = ["a", "b", "c"]
+
+    def write(value: int) -> None:
+        write_together(tmp_path, {name: str(value).encode() for name in names})
+
+    def read() -> list[bytes]:
+        return [(tmp_path / name).read_bytes() for name in names]
+
+    write(0)
+    is_over = threading.Event()
+
+    def keep_writing() -> None:
+        for value in itertools.count(1):
+            if is_over.is_set():
+                return
+            write(value)
+
+    writer = threading.Thread(target=keep_writing)
+    writer.start()
+    try:
+        for _ in range(300):
+            assert len(set(read_together(tmp_path, names, read))) == 1
+    finally:
+        is_over.set()
+        writer.join()
+
+
+def test_an_error_of_reading_is_raised(tmp_path):
+    def fail() -> None:
+        raise FormatError("wrong")
+
+    with pytest.raises(FormatError, match="wrong"):
+        read_together(tmp_path, ["a"], fail)
