@@ -62,7 +62,7 @@ CASE("interrupt: encoding by rank") {
     const Vocabulary vocabulary;
     const std::string text = long_text();
     const UnicodeText unicode = UnicodeText::utf8(text);
-    const std::vector<UnicodeText> short_texts(poll_bytes, UnicodeText::utf8("ab"));
+    const std::vector<UnicodeText> short_texts(2 * poll_bytes, UnicodeText::utf8("ab"));  // enough for every thread
     for (const char* pretokenizer : {"gpt2", "none"}) {
         const Encoder encoder(vocabulary.merges, {vocabulary.ids, vocabulary.offsets}, find_pretokenizer(pretokenizer));
         for (const double dropout : {0.0, 0.1}) {
