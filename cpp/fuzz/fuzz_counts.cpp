@@ -2,9 +2,8 @@
 // and when tables of parts are reduced.
 //
 // Input: a line of settings (pretokenizer, threads, documents per batch, sources), then a document per line.
-#include <map>
-
 #include "fuzz_input.hpp"
+#include "plain_counts.hpp"
 #include "prunedbpe/corpus.hpp"
 #include "prunedbpe/counts.hpp"
 
@@ -12,41 +11,8 @@ using namespace prunedbpe;
 
 namespace {
 
-struct Row {
-    std::string chunk;
-    std::int64_t count;
-    std::int64_t first_position;
-    bool operator==(const Row&) const = default;
-};
-
 ChunkCountsView view_of(const ChunkCounts& counts) {
     return {counts.bytes, counts.offsets, counts.counts, counts.first_positions};
-}
-
-std::vector<Row> rows(const ChunkCounts& counts) {
-    const ChunkCountsView view = view_of(counts);
-    CHECK(!find_wrong_row(view));
-    std::vector<Row> found;
-    for (std::size_t i = 0; i < view.size(); ++i) {
-        found.push_back({std::string(view.chunk(i)), view.counts[i], view.first_positions[i]});
-    }
-    return found;
-}
-
-std::vector<Row> count_plainly(NextChunk next, std::string_view text, std::span<const DocumentSpan> documents) {
-    std::map<std::string, std::size_t> indices;
-    std::vector<Row> found;
-    std::int64_t position = 0;
-    for (const auto& [begin, end] : documents) {
-        const auto document = text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-        for_each_chunk(next, document, [&](std::string_view chunk) {
-            const auto [at, is_new] = indices.try_emplace(std::string(chunk), found.size());
-            if (is_new) found.push_back({std::string(chunk), 0, position});
-            ++found[at->second].count;
-            position += static_cast<std::int64_t>(chunk.size());
-        });
-    }
-    return found;
 }
 
 }  // namespace
@@ -62,7 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text = copy.view();
     if (find_invalid_utf8(text) != -1) return 0;  // every caller checks
     const HugeVector<DocumentSpan> documents = split_lines(text);
-    const std::vector<Row> expected = count_plainly(next, text, documents);
+    plain::Counter plainly(next);
+    plainly.add(text, documents);
+    const std::vector<plain::Row>& expected = plainly.rows();
 
     ChunkCounter whole(threads), by_source(threads), reduced(threads);
     std::int64_t shift = 0;
@@ -78,10 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         reduced.add_counts(view_of(part.finish()), shift);
         shift += bytes;
     }
-    CHECK_EQUAL(rows(whole.finish()), expected);
-    CHECK_EQUAL(rows(reduced.finish()), expected);
+    CHECK_EQUAL(plain::rows(whole.finish()), expected);
+    CHECK_EQUAL(plain::rows(reduced.finish()), expected);
     const SourceCounts divided = by_source.finish_by_source();
-    CHECK_EQUAL(rows(divided.total), expected);
+    CHECK_EQUAL(plain::rows(divided.total), expected);
     for (std::size_t i = 0; i < expected.size(); ++i) {
         std::int64_t sum = 0;
         for (auto cell = static_cast<std::size_t>(divided.offsets[i]); cell < static_cast<std::size_t>(divided.offsets[i + 1]); ++cell) {

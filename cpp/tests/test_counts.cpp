@@ -8,27 +8,14 @@
 
 #include "check.hpp"
 #include "counts/chunk_table.hpp"
+#include "plain_counts.hpp"
 #include "prunedbpe/counts.hpp"
 
 using namespace prunedbpe;
+using plain::Row;
+using plain::rows;
 
 namespace {
-
-struct Row {
-    std::string chunk;
-    std::int64_t count;
-    std::int64_t first_position;
-    bool operator==(const Row&) const = default;
-};
-
-std::vector<Row> rows(const ChunkCounts& counts) {
-    const ChunkCountsView view{counts.bytes, counts.offsets, counts.counts, counts.first_positions};
-    std::vector<Row> result;
-    for (std::size_t i = 0; i < view.size(); ++i) {
-        result.push_back({std::string(view.chunk(i)), view.counts[i], view.first_positions[i]});
-    }
-    return result;
-}
 
 struct Batch {
     std::string text;
@@ -47,22 +34,9 @@ Batch random_batch(check::Random& random, std::size_t documents) {
 }
 
 std::vector<Row> plain_count(NextChunk next, const std::vector<Batch>& batches) {
-    std::map<std::string, std::size_t> indices;
-    std::vector<Row> result;
-    std::int64_t position = 0;
-    for (const Batch& batch : batches) {
-        for (const DocumentSpan& document : batch.documents) {
-            const auto text = std::string_view(batch.text).substr(
-                static_cast<std::size_t>(document.begin), static_cast<std::size_t>(document.end - document.begin));
-            for_each_chunk(next, text, [&](std::string_view chunk) {
-                const auto [found, added] = indices.try_emplace(std::string(chunk), result.size());
-                if (added) result.push_back({std::string(chunk), 0, position});
-                ++result[found->second].count;
-                position += static_cast<std::int64_t>(chunk.size());
-            });
-        }
-    }
-    return result;
+    plain::Counter counter(next);
+    for (const Batch& batch : batches) counter.add(batch.text, batch.documents);
+    return counter.rows();
 }
 
 }  // namespace
