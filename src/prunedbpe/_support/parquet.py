@@ -75,7 +75,7 @@ def read_table(
             groups = [file.read_row_group(i) for i in range(file.num_row_groups)]
             table = pa.concat_tables(groups) if groups else file.schema_arrow.empty_table()
         names = table.column_names
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, ArithmeticError) as error:
         raise FormatError(
             f"{path}: not a Parquet file that can be read: {error}", hint=_DAMAGED
         ) from error

@@ -72,7 +72,8 @@ def read_parquet(
                     places_in_run = spans[first:last] - begin
                     batch = DocumentBatch(data[begin:end], places_in_run, file.source, named)
                     yield batch, position, []
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, ValueError, ArithmeticError) as error:
+        # The last two: names that are not UTF-8, and absurd numbers, in a damaged footer.
         raise CorpusError(
             f"{file.source}: cannot be read as Parquet: {error}",
             hint="check the file, or fetch it again",
@@ -146,15 +147,13 @@ def _check_column(file: CorpusFile, schema: Any, field: str, option: str) -> Non
 
 
 def _rows_at_a_time(metadata: Any, options: ReadOptions) -> int:
-    """Return how many rows have about ``batch_bytes`` where rows are longest; bounds memory."""
+    """Return how many rows have at most about ``batch_bytes`` where rows are longest."""
     rows = _MOST_ROWS
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)
-        for number in range(group.num_columns):
-            column = group.column(number)
-            if column.path_in_schema == options.text_field and column.total_uncompressed_size > 0:
-                fitting = options.batch_bytes * group.num_rows // column.total_uncompressed_size
-                rows = min(rows, fitting)
+        # The size of all columns: Arrow aborts if the metadata of a single one is damaged.
+        if group.total_byte_size > 0:
+            rows = min(rows, options.batch_bytes * group.num_rows // group.total_byte_size)
     return max(rows, 1)
 
 
