@@ -16,6 +16,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 from prunedbpe.exchange.byte_alphabet import to_byte_alphabet  # noqa: E402
 from prunedbpe.integrations.transformers import PrunedBPETokenizer  # noqa: E402
 from prunedbpe.integrations.vllm_tokenizer import VLLMTokenizer  # noqa: E402
+from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION, ForeignCut  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,9 @@ def test_a_unigram_model_with_equal_scores_gives_the_same_ids(tok, texts):
         tokenizers.models.Unigram([(to_byte_alphabet(string), -1.0) for string in strings])
     )
     stock.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    texts = [text for text in texts if len(text) < 2000]
+    # That library's classes are of an older Unicode version: characters assigned since differ.
+    is_plain = ForeignCut(tok.pretokenizer, STOCK_UNICODE_VERSION).is_plain
+    texts = [text for text in texts if len(text) < 2000 and is_plain(text)]
+    assert len(texts) > 1000
     found = stock.encode_batch(texts, add_special_tokens=False)
     assert [encoding.ids for encoding in found] == tok.encode_batch(texts)
