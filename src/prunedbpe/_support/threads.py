@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import TypeVar
 
 from prunedbpe.errors import SettingsError
@@ -51,9 +52,16 @@ def in_background(job: Callable[[], Result], threads: int) -> Callable[[], Resul
     if threads == 1:
         result = job()
         return lambda: result
-    executor = ThreadPoolExecutor(max_workers=1)
-    future = executor.submit(job)
-    executor.shutdown(wait=False)
+    # Not an executor: Ctrl-C is lost if it comes while Python is in one of its weak references.
+    future: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(job())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run).start()
     return future.result
 
 
