@@ -47,7 +47,7 @@ void bind_visibility(nb::module_& module) {
         .def(
             "flip", [](FewestTokens& self, UInt32s ranks) { self.flip(as_span(ranks)); }, "ranks"_a,
             "Show the hidden ones among these tokens and hide the visible ones, once `settle` is done.")
-        .def("settle", &FewestTokens::settle, "seconds"_a, nb::call_guard<nb::gil_scoped_release>(),  // goes on later
+        .def("settle", &FewestTokens::settle, "seconds"_a, nb::call_guard<nb::gil_scoped_release>(),  // resumes later
              "Work on the last flip for about this long; returns whether it is done.")
         .def(
             "losses", [](const FewestTokens& self) { return copy_to_array<std::int64_t>(self.losses()); },

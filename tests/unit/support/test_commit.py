@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -207,7 +208,11 @@ def test_reading_while_another_thread_replaces(tmp_path):
         write_together(tmp_path, {name: str(value).encode() for name in names})
 
     def read() -> list[bytes]:
-        return [(tmp_path / name).read_bytes() for name in names]
+        found = []
+        for name in names:
+            found.append((tmp_path / name).read_bytes())
+            time.sleep(0.001)  # long enough for a commit in between
+        return found
 
     write(0)
     is_over = threading.Event()
@@ -217,11 +222,12 @@ def test_reading_while_another_thread_replaces(tmp_path):
             if is_over.is_set():
                 return
             write(value)
+            time.sleep(0.01)  # and for a reader to be done in between
 
     writer = threading.Thread(target=keep_writing)
     writer.start()
     try:
-        for _ in range(300):
+        for _ in range(100):
             assert len(set(read_together(tmp_path, names, read))) == 1
     finally:
         is_over.set()
