@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import prunedbpe
-from prunedbpe import ChunkCounts, Learner, MergeTable, Tokenizer, Vocabulary, reference
+from prunedbpe import ChunkCounts, Learner, MergeTable, Tokenizer, Vocabulary, _core, reference
 from prunedbpe.reference import Learned, Pair, PrunedVocabulary
 
 NATIVE_THREADS = (1, 2, 7)
@@ -70,8 +70,33 @@ class Native:
         return applied.replacements.tolist()
 
 
+@dataclass(frozen=True)
+class NativeWide(Native):
+    """The native core with the 64-bit positions of a corpus beyond 4 GiB of unique bytes."""
+
+    @property
+    def name(self) -> str:
+        return f"native-wide-{self.threads}"
+
+    def learn(
+        self, counts: Mapping[bytes, int], merge_count: int, merges: Sequence[Pair] = ()
+    ) -> Learned:
+        table = ChunkCounts.from_mapping(counts)
+        given = np.array(merges, np.uint32).reshape(-1, 2) if merges else None
+        learner = _core.Learner(*table.columns[:3], given, self.threads, SPLIT_FROM, narrow_slots=0)
+        learner.advance(merge_count - len(merges), float("inf"))
+        before = super().learn(counts, len(merges))
+        pairs, frequencies, applied = (column.tolist() for column in learner.learned())
+        return Learned(
+            before.merges + [(left, right) for left, right in pairs],
+            before.frequencies + frequencies,
+            before.applied + applied,
+        )
+
+
 NATIVE = tuple(Native(threads) for threads in NATIVE_THREADS)
-IMPLEMENTATIONS = (PlainPython(), *NATIVE)
+WIDE = tuple(NativeWide(threads) for threads in NATIVE_THREADS)
+IMPLEMENTATIONS = (PlainPython(), *NATIVE, *WIDE)
 
 
 def learned_of(merges: MergeTable) -> Learned:

@@ -2,6 +2,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -29,14 +30,15 @@ void bind_merges(nb::module_& module) {
         .def(
             "__init__",
             [](Learner* self, Bytes bytes, Int64s offsets, Int64s counts, const std::optional<PairArray>& merges,
-               unsigned threads, std::optional<std::size_t> split_from) {
+               unsigned threads, std::optional<std::size_t> split_from, std::size_t narrow_slots) {
                 std::span<const prunedbpe::Merge> known;
                 if (merges) known = as_merges(*merges);
                 new (self) Learner({as_span(bytes), as_span(offsets), as_span(counts), {}}, known, threads,
-                                   split_from);
+                                   split_from, narrow_slots);
             },
             "bytes"_a, "offsets"_a, "counts"_a, "merges"_a.none(), "threads"_a, "split_from"_a.none() = nb::none(),
-            long_call)
+            "narrow_slots"_a = std::numeric_limits<std::size_t>::max(), long_call,
+            "The last two are for tests: when merges are split between threads, and when positions take 64 bits.")
         .def("advance", &Learner::advance, "merge_count"_a, "seconds"_a, long_call,
              "Learn up to this many more merges, or for about this long; returns how many were learned.")
         .def_prop_ro("exhausted", &Learner::is_exhausted, "Whether learning has run out of pairs that occur twice.")

@@ -21,6 +21,9 @@ void check_same(const Learner& learner, const plain::Learned& expected, std::siz
 
 constexpr std::size_t never = std::size_t{1} << 30;
 
+/// As the learner's `narrow_slots`: positions of 32 bits, and of 64.
+constexpr std::size_t widths[] = {never, 0};
+
 }  // namespace
 
 CASE("learner: against the definition, with any number of threads") {
@@ -30,10 +33,12 @@ CASE("learner: against the definition, with any number of threads") {
         const plain::Learned expected = plain::learn(corpus, 40);
         for (const unsigned threads : {1u, 2u, 3u}) {
             for (const std::size_t split_from : {std::size_t{0}, 1 + random.below(6), never}) {
-                Learner learner(corpus.view(), {}, threads, split_from);
-                CHECK_EQUAL(learner.advance(40), expected.merges.size());
-                check_same(learner, expected);
-                CHECK(learner.memory() > 0);
+                for (const std::size_t narrow_slots : widths) {
+                    Learner learner(corpus.view(), {}, threads, split_from, narrow_slots);
+                    CHECK_EQUAL(learner.advance(40), expected.merges.size());
+                    check_same(learner, expected);
+                    CHECK(learner.memory() > 0);
+                }
             }
         }
     }
@@ -50,9 +55,11 @@ CASE("learner: batches of independent merges, and of merges that are not") {
         }
         const plain::Learned expected = plain::learn(corpus, 200);
         for (const unsigned threads : {1u, 2u, 3u}) {
-            Learner learner(corpus.view(), {}, threads, never);
-            CHECK_EQUAL(learner.advance(200), expected.merges.size());
-            check_same(learner, expected);
+            for (const std::size_t narrow_slots : widths) {
+                Learner learner(corpus.view(), {}, threads, never, narrow_slots);
+                CHECK_EQUAL(learner.advance(200), expected.merges.size());
+                check_same(learner, expected);
+            }
         }
     }
 }
@@ -82,7 +89,8 @@ CASE("learner: in steps, and resumed from any merge") {
         const std::size_t stop = random.below(expected.merges.size() + 1);
         for (const unsigned threads : {1u, 3u}) {
             const std::size_t split_from = random.below(2) == 0 ? 0 : never;
-            Learner resumed(corpus.view(), std::span(expected.merges).first(stop), threads, split_from);
+            Learner resumed(corpus.view(), std::span(expected.merges).first(stop), threads, split_from,
+                            widths[random.below(2)]);
             std::size_t learned = 0;
             while (const std::size_t step = resumed.advance(std::min<std::size_t>(3, 30 - stop - learned))) {
                 learned += step;
@@ -105,6 +113,20 @@ CASE("learner: limited by time, still at least one merge at a time") {
         }
         check_same(learner, expected);
     }
+}
+
+CASE("learner: 64-bit positions from the first slot on that 32 bits are not to hold") {
+    plain::Corpus corpus;
+    corpus.add("abcabc", 3);
+    corpus.add("bcd", 2);
+    const std::size_t slots = 6 + 3 + 2 + 1;
+    const auto memory = [&](std::size_t narrow_slots) {
+        return Learner(corpus.view(), {}, 1, std::nullopt, narrow_slots).memory();
+    };
+    CHECK_EQUAL(Learner(corpus.view(), {}, 1).memory(), memory(never));
+    CHECK_EQUAL(memory(slots), memory(never));
+    CHECK_EQUAL(memory(slots - 1), memory(0));
+    CHECK(memory(0) > memory(never));
 }
 
 CASE("learner: nothing to learn") {

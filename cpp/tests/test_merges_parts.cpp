@@ -17,7 +17,8 @@ using namespace prunedbpe;
 namespace {
 
 /// The tokens of a chunk of two bytes or more, read from left to right.
-plain::Ranks forward(const FlatCorpus& corpus, std::size_t chunk) {
+template <class Position>
+plain::Ranks forward(const FlatCorpus<Position>& corpus, std::size_t chunk) {
     plain::Ranks ranks;
     for (Position at = corpus.chunk_begin(chunk); at < corpus.chunk_end(chunk);) {
         ranks.push_back(corpus.rank_at(at));
@@ -27,7 +28,8 @@ plain::Ranks forward(const FlatCorpus& corpus, std::size_t chunk) {
 }
 
 /// The same from right to left, by what each token wrote into its last slot.
-plain::Ranks backward(const FlatCorpus& corpus, std::size_t chunk) {
+template <class Position>
+plain::Ranks backward(const FlatCorpus<Position>& corpus, std::size_t chunk) {
     plain::Ranks ranks;
     for (Position at = corpus.chunk_end(chunk); at > corpus.chunk_begin(chunk);) {
         ranks.push_back(corpus.left_of(at));
@@ -36,15 +38,14 @@ plain::Ranks backward(const FlatCorpus& corpus, std::size_t chunk) {
     return {ranks.rbegin(), ranks.rend()};
 }
 
-}  // namespace
-
-CASE("flat corpus: tokens from both sides, weights, boundaries, after any merges") {
+template <class Position>
+void check_flat_corpus() {
     check::Random random(20);
     for (int round = 0; round < 200; ++round) {
         const plain::Corpus counts = plain::random_corpus(random);
         const std::vector<Merge> merges = plain::learn(counts, random.below(20)).merges;
         WorkerTeam team(1 + static_cast<unsigned>(random.below(3)));
-        const FlatCorpus corpus(counts.view(), merges, team);
+        const FlatCorpus<Position> corpus(counts.view(), merges, team);
         CHECK_EQUAL(corpus.rank_count(), 256 + merges.size());
         std::size_t chunk = 0;
         for (const auto& [bytes, count] : counts.chunks) {
@@ -53,8 +54,8 @@ CASE("flat corpus: tokens from both sides, weights, boundaries, after any merges
             CHECK_EQUAL(forward(corpus, chunk), expected);
             CHECK_EQUAL(backward(corpus, chunk), expected);
             CHECK_EQUAL(corpus.chunk_weight(chunk), count);
-            CHECK_EQUAL(corpus.rank_at(corpus.chunk_end(chunk)), FlatCorpus::boundary);
-            CHECK_EQUAL(corpus.left_of(corpus.chunk_begin(chunk)), FlatCorpus::boundary);
+            CHECK_EQUAL(corpus.rank_at(corpus.chunk_end(chunk)), corpus.boundary);
+            CHECK_EQUAL(corpus.left_of(corpus.chunk_begin(chunk)), corpus.boundary);
             for (Position at = corpus.chunk_begin(chunk); at < corpus.chunk_end(chunk); ++at) {
                 CHECK_EQUAL(corpus.chunk_at(at), chunk);
             }
@@ -73,38 +74,10 @@ CASE("flat corpus: tokens from both sides, weights, boundaries, after any merges
     }
 }
 
-CASE("pair table: against a map, with erasing and growing") {
-    check::Random random(21);
-    PairTable table;
-    std::unordered_map<Pair, std::uint32_t, PairHash> rows;
-    for (int step = 0; step < 400000; ++step) {
-        // Few left ranks: long runs in the table, so that erasing has to move slots back.
-        const Pair pair{static_cast<std::uint32_t>(random.below(300)), static_cast<std::uint32_t>(random.below(800))};
-        const auto found = rows.find(pair);
-        CHECK_EQUAL(table.find(pair), found == rows.end() ? PairTable::none : found->second);
-        if (found == rows.end()) {
-            const std::uint32_t row = table.insert(pair);
-            CHECK_EQUAL(table[row].pair, pair);
-            CHECK_EQUAL(table[row].frequency, 0);
-            rows[pair] = row;
-        } else if (random.below(3) != 0) {
-            table.erase(found->second);
-            table.recycle(found->second);
-            rows.erase(found);
-        }
-    }
-    CHECK(rows.size() > (1 << 16) / 2);  // it has grown
-    for (const auto& [pair, row] : rows) CHECK_EQUAL(table.find(pair), row);
-    while (!rows.empty()) {
-        table.erase(rows.begin()->second);
-        CHECK_EQUAL(table.find(rows.begin()->first), PairTable::none);
-        rows.erase(rows.begin());
-    }
-}
-
-CASE("position pool: lists of all sizes never overlap and are reused") {
+template <class Position>
+void check_position_pool() {
     check::Random random(22);
-    PositionPool pool;
+    PositionPool<Position> pool;
     struct List {
         Position* positions;
         std::uint32_t count;
@@ -139,9 +112,55 @@ CASE("position pool: lists of all sizes never overlap and are reused") {
     CHECK_EQUAL(pool.memory(), memory);
 }
 
+// What these do does not depend on the width of positions.
+using Table = PairTable<std::uint32_t>;
+using Queue = PairQueue<std::uint32_t>;
+using Entry = QueueEntry<std::uint32_t>;
+
+}  // namespace
+
+CASE("flat corpus: tokens from both sides, weights, boundaries, after any merges") {
+    check_flat_corpus<std::uint32_t>();
+    check_flat_corpus<std::uint64_t>();
+}
+
+CASE("position pool: lists of all sizes never overlap and are reused") {
+    check_position_pool<std::uint32_t>();
+    check_position_pool<std::uint64_t>();
+}
+
+CASE("pair table: against a map, with erasing and growing") {
+    check::Random random(21);
+    Table table;
+    std::unordered_map<Pair, std::uint32_t, PairHash> rows;
+    for (int step = 0; step < 400000; ++step) {
+        // Few left ranks: long runs in the table, so that erasing has to move slots back.
+        const Pair pair{static_cast<std::uint32_t>(random.below(300)), static_cast<std::uint32_t>(random.below(800))};
+        const auto found = rows.find(pair);
+        CHECK_EQUAL(table.find(pair), found == rows.end() ? Table::none : found->second);
+        if (found == rows.end()) {
+            const std::uint32_t row = table.insert(pair);
+            CHECK_EQUAL(table[row].pair, pair);
+            CHECK_EQUAL(table[row].frequency, 0);
+            rows[pair] = row;
+        } else if (random.below(3) != 0) {
+            table.erase(found->second);
+            table.recycle(found->second);
+            rows.erase(found);
+        }
+    }
+    CHECK(rows.size() > (1 << 16) / 2);  // it has grown
+    for (const auto& [pair, row] : rows) CHECK_EQUAL(table.find(pair), row);
+    while (!rows.empty()) {
+        table.erase(rows.begin()->second);
+        CHECK_EQUAL(table.find(rows.begin()->first), Table::none);
+        rows.erase(rows.begin());
+    }
+}
+
 CASE("position pool: a free large list is cut into smaller ones") {
-    PositionPool pool;
-    Position* const large = pool.allocate(1 << 20);
+    PositionPool<std::uint32_t> pool;
+    std::uint32_t* const large = pool.allocate(1 << 20);
     const std::size_t memory = pool.memory();
     pool.release(large, 1 << 20);
     CHECK(pool.allocate(1 << 18) == large);
@@ -151,13 +170,13 @@ CASE("position pool: a free large list is cut into smaller ones") {
 }
 
 CASE("pair order: higher frequency first, then the first occurrence; total") {
-    const std::vector<QueueEntry> entries{{5, 9, 0}, {4, 1, 1}, {4, 2, 2}, {std::int64_t{1} << 40, 3, 3}};
+    const std::vector<Entry> entries{{5, 9, 0}, {4, 1, 1}, {4, 2, 2}, {std::int64_t{1} << 40, 3, 3}};
     CHECK(merges_before(entries[3], entries[0]));
     CHECK(merges_before(entries[0], entries[1]));
     CHECK(merges_before(entries[1], entries[2]));
-    for (const QueueEntry& entry : entries) {
+    for (const Entry& entry : entries) {
         CHECK(!merges_before(entry, entry));
-        for (const QueueEntry& other : entries) {
+        for (const Entry& other : entries) {
             CHECK(entry.row == other.row || merges_before(entry, other) != merges_before(other, entry));
         }
     }
@@ -166,33 +185,33 @@ CASE("pair order: higher frequency first, then the first occurrence; total") {
 CASE("pair queue: in order while pairs come and go and are corrected") {
     check::Random random(26);
     for (int round = 0; round < 300; ++round) {
-        PairQueue queue;
-        std::map<std::uint32_t, QueueEntry> expected;  // by row
+        Queue queue;
+        std::map<std::uint32_t, Entry> expected;  // by row
         std::uint32_t rows = 0;
         std::int64_t highest = std::int64_t{2} << random.below(62);
         const auto push = [&] {
             // Of any magnitude, and many of the same frequency.
             const std::int64_t frequency = std::min(highest, std::int64_t{1} + static_cast<std::int64_t>(
                                                                  random.next() >> (1 + random.below(63))));
-            const QueueEntry entry{frequency, 1 + rows * 7919 % 10007, rows};
+            const Entry entry{frequency, 1 + rows * 7919 % 10007, rows};
             queue.push(entry);
             expected[rows++] = entry;
         };
         for (std::size_t i = random.below(300); i > 0; --i) push();
-        std::size_t open_from = PairQueue::bin_count;
+        std::size_t open_from = Queue::bin_count;
         const auto open = [&] {
             open_from -= std::min(open_from, 1 + random.below(40));
             queue.open_from(
                 open_from,
-                [&](QueueEntry& entry) {
+                [&](Entry& entry) {
                     if (random.below(8) != 0) return true;
-                    QueueEntry& lower = expected[entry.row];
+                    Entry& lower = expected[entry.row];
                     lower.frequency = entry.frequency = std::max<std::int64_t>(1, entry.frequency / 2);
                     if (queue.is_near(entry.frequency)) return true;
                     queue.push(entry);
                     return false;
                 },
-                [](const QueueEntry&) {});
+                [](const Entry&) {});
         };
         while (!expected.empty()) {
             CHECK_EQUAL(queue.near_count() + queue.far_count(), expected.size());
@@ -204,7 +223,7 @@ CASE("pair queue: in order while pairs come and go and are corrected") {
                 return merges_before(a.second, b.second);
             });
             CHECK_EQUAL(queue.front().row, best->first);
-            const QueueEntry popped = queue.pop();
+            const Entry popped = queue.pop();
             CHECK_EQUAL(popped.row, best->first);
             CHECK_EQUAL(popped.frequency, best->second.frequency);
             highest = popped.frequency;

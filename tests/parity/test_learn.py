@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from implementations import IMPLEMENTATIONS, NATIVE
+from implementations import IMPLEMENTATIONS, NATIVE, WIDE
 
 from prunedbpe.reference import learn, spell
 
 every_implementation = pytest.mark.parametrize(
     "implementation", IMPLEMENTATIONS, ids=lambda implementation: implementation.name
 )
-every_native = pytest.mark.parametrize("native", NATIVE, ids=lambda native: native.name)
+every_native = pytest.mark.parametrize("native", (*NATIVE, *WIDE), ids=lambda native: native.name)
 
 
 @every_implementation
@@ -77,3 +77,4 @@ def test_a_larger_corpus(native, alphabet):
             chunk.append(alphabet[(state >> 33) % len(alphabet)])
         counts[bytes(chunk)] = 1 + (state >> 50) % 5
     assert native.learn(counts, 150) == learn(counts, 150)
+    assert native.learn(counts, 150, learn(counts, 60).merges) == learn(counts, 150)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from implementations import NATIVE, NATIVE_THREADS, SPLIT_FROM, Native, learned_of
+from implementations import NATIVE, NATIVE_THREADS, SPLIT_FROM, WIDE, Native, learned_of
 from strategies import byte_chunk_counts, chunk_counts
 
 import prunedbpe
@@ -28,7 +28,7 @@ corpora = st.one_of(
 )
 
 
-@every_native
+@pytest.mark.parametrize("native", (*NATIVE, *WIDE), ids=lambda native: native.name)
 @settings(max_examples=3 * settings.default.max_examples)
 @given(counts=corpora)
 def test_native_equals_plain_python(native, counts):

@@ -28,10 +28,13 @@ public:
     /// Lays out and indexes the corpus with `merges` applied: the state of a learner that has learned them itself.
     /// Copies what it needs of `counts`. `threads` 0 means one per core. A merge with `split_from` occurrences or more
     /// is split between the threads; smaller ones are done several at a time. Without a value it is
-    /// `default_split_from`, and a corpus below `shared_from` is learned by one thread. Neither changes the result.
-    /// Throws std::length_error from 2^32 - 2 bytes of unique chunks on.
+    /// `default_split_from`, and a corpus below `shared_from` is learned by one thread.
+    /// Positions in the corpus have 32 bits up to `narrow_slots` slots, one for each byte of the unique chunks and one
+    /// for each chunk; beyond that, and beyond what 32 bits can tell apart, they have 64. No argument but `counts` and
+    /// `merges` changes the result.
     Learner(const ChunkCountsView& counts, std::span<const Merge> merges, unsigned threads,
-            std::optional<std::size_t> split_from = std::nullopt);
+            std::optional<std::size_t> split_from = std::nullopt,
+            std::size_t narrow_slots = std::numeric_limits<std::size_t>::max());
     ~Learner();
 
     /// Learns up to `merge_count` more merges and returns how many it learned: fewer if no pair is left that occurs
@@ -53,6 +56,8 @@ public:
 
 private:
     struct State;
+    template <class Position>
+    struct StateOf;
     std::unique_ptr<State> state_;
     std::vector<Merge> merges_;
     std::vector<std::int64_t> frequencies_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,9 +14,6 @@
 
 namespace prunedbpe {
 
-/// The slot of a token's first byte; for a pair, of its left token.
-using Position = std::uint32_t;
-
 /// A token writes its rank into the first and the last slot of its span; the slots between hold
 /// `interior`, and a `boundary` slot stands before, between and after the chunks. So the token that
 /// starts at p is slot[p], the next one starts at p + length, and the one before ends at p - 1 and
@@ -24,7 +22,13 @@ using Position = std::uint32_t;
 /// The high ten bits of a token's slots hold the count of its chunk if it is below 1024, else 0. Nearly all
 /// unique chunks are that rare, so the weight of an occurrence seldom needs a look-up of its chunk.
 ///
-/// Memory: 4 bytes per byte of unique chunks, 8 per chunk, and 4 per 64 slots.
+/// A `Position` is the slot of a token's first byte; for a pair, of its left token. It has 32 bits, or 64 if there are
+/// more slots. All that is stored by position, in every class with this parameter, has that width, and so has the number
+/// of positions in a list.
+///
+/// Memory: 4 bytes per byte of unique chunks, 8 per chunk, and 4 per 64 slots; with 64-bit positions 16 and 8 instead of
+/// the 8 and the last 4.
+template <class Position>
 class FlatCorpus {
 public:
     static constexpr unsigned rank_bits = 22;
@@ -32,12 +36,15 @@ public:
     static constexpr std::uint32_t boundary = rank_mask;
     static constexpr std::uint32_t interior = rank_mask - 1;
 
-    /// Lays out the chunks with `merges` applied; chunks of one byte hold no pair and are left out. Throws
-    /// std::length_error from 2^32 - 2 slots on.
+    /// As many slots as a corpus can have, for this type of positions.
+    static constexpr std::size_t max_slots = std::numeric_limits<Position>::max() - 1;
+
+    /// Lays out the chunks with `merges` applied; chunks of one byte hold no pair and are left out. There may be
+    /// `max_slots` at most.
     FlatCorpus(const ChunkCountsView& counts, std::span<const Merge> merges, WorkerTeam& team);
 
     std::uint32_t rank_at(Position at) const { return slots_[at] & rank_mask; }
-    std::uint32_t length(std::uint32_t rank) const { return lengths_[rank]; }
+    Position length(std::uint32_t rank) const { return lengths_[rank]; }
     const std::uint32_t* slot(Position at) const { return slots_.get() + at; }
 
     /// Rank of the token after the one of `rank` at `at`, or `boundary`.
@@ -52,7 +59,7 @@ public:
 
     /// Makes the pair at `at` the token `merged`. Threads may write to different chunks at the same time.
     void replace(Position at, Pair pair, std::uint32_t merged) {
-        const std::uint32_t middle = at + lengths_[pair.left], last = middle + lengths_[pair.right] - 1;
+        const Position middle = at + lengths_[pair.left], last = middle + lengths_[pair.right] - 1;
         const std::uint32_t slot = (slots_[at] & ~rank_mask) | merged;
         slots_[middle - 1] = interior;
         slots_[middle] = interior;
@@ -110,10 +117,10 @@ private:
 
     HugeArray<std::uint32_t> slots_;
     std::size_t slot_count_ = 0;
-    std::vector<std::uint32_t> lengths_;  // by rank, in bytes
+    std::vector<Position> lengths_;  // by rank, in bytes
     HugeVector<Chunk> chunks_;
     std::vector<WideCount> wide_counts_;  // in order of chunk
-    HugeVector<std::uint32_t> block_first_chunk_;  // by 2^block_bits slots: the first chunk that ends after their first
+    HugeVector<Position> block_first_chunk_;  // by 2^block_bits slots: the first chunk that ends after their first
 };
 
 }  // namespace prunedbpe

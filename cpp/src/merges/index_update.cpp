@@ -7,8 +7,8 @@ namespace {
 
 /// Visits changes with two-step prefetching: pairs are far apart in memory, and the slot must arrive before the row
 /// that it names can be requested.
-template <class Change, class Visit>
-void for_each_prefetched(std::span<const Change> changes, const PairShard& shard, Visit&& visit) {
+template <class Position, class Change, class Visit>
+void for_each_prefetched(std::span<const Change> changes, const PairShard<Position>& shard, Visit&& visit) {
     constexpr std::size_t slot_distance = 16, row_distance = 8;
     const std::size_t size = changes.size();
     for (std::size_t i = 0; i < std::min(slot_distance, size); ++i) shard.prefetch_slot(changes[i].pair);
@@ -28,12 +28,13 @@ std::span<const Change> found_before(const std::vector<Change>& changes, std::si
 }
 
 /// Adds a new pair of a merge that was scanned in parts, unless an earlier part has listed it too.
-void add_from_parts(const NewPair& found, std::span<OccurrenceScan> parts, PairShard& shard) {
+template <class Position>
+void add_from_parts(const NewPair& found, std::span<OccurrenceScan<Position>> parts, PairShard<Position>& shard) {
     const std::int64_t least = least_part(shard.floor(), parts.size());
     const std::uint32_t neighbour = parts[found.scan].side(found.is_left)[found.sum].neighbour;
-    NeighbourTally::Sum total{};
+    typename NeighbourTally<Position>::Sum total{};
     for (std::size_t part = parts.size(); part-- > 0;) {
-        const NeighbourTally::Sum* const sum = parts[part].side(found.is_left).find(neighbour);
+        const auto* const sum = parts[part].side(found.is_left).find(neighbour);
         if (sum == nullptr) continue;
         if (part < found.scan && sum->weight >= least) return;
         total.weight += sum->weight;
@@ -43,8 +44,8 @@ void add_from_parts(const NewPair& found, std::span<OccurrenceScan> parts, PairS
     if (total.weight < shard.floor()) return;
     // The parts are in corpus order, so their consecutive pieces make an ascending list.
     Position* room = shard.add(found.pair, total.weight, total.occurrences, total.first);
-    for (OccurrenceScan& part : parts) {
-        NeighbourTally::Sum* const sum = part.side(found.is_left).find(neighbour);
+    for (OccurrenceScan<Position>& part : parts) {
+        auto* const sum = part.side(found.is_left).find(neighbour);
         if (sum == nullptr) continue;
         sum->room = room;
         room += sum->occurrences;
@@ -58,8 +59,9 @@ void PairChanges::clear() {
     for (auto& new_pairs : new_pairs_) new_pairs.clear();
 }
 
-void PairChanges::add(const ChosenMerge& merge, const OccurrenceScan& scan, std::size_t number, const PairIndex& index,
-                      std::int64_t least) {
+template <class Position>
+void PairChanges::add(const ChosenMerge<Position>& merge, const OccurrenceScan<Position>& scan, std::size_t number,
+                      const PairIndex<Position>& index, std::int64_t least) {
     const auto [a, b] = merge.pair();
     const std::uint32_t t = merge.merged;
     const auto decrease = [&](Pair pair, std::int64_t weight) {
@@ -100,17 +102,18 @@ std::size_t PairChanges::memory() const {
     return bytes;
 }
 
-void update_shard(std::span<const ChosenMerge> merges, std::span<OccurrenceScan> scans,
-                  std::span<const PairChanges> changes, PairIndex& index, unsigned number) {
-    PairShard& shard = index.shard(number);
+template <class Position>
+void update_shard(std::span<const ChosenMerge<Position>> merges, std::span<OccurrenceScan<Position>> scans,
+                  std::span<const PairChanges> changes, PairIndex<Position>& index, unsigned number) {
+    PairShard<Position>& shard = index.shard(number);
     const bool is_split = scans.size() > merges.size();
 
     // 1. Remove the merged pairs and lower the frequencies of their neighbours.
-    const auto is_here = [&](const ChosenMerge& merge) { return index.shard_of(merge.pair()) == number; };
-    for (const ChosenMerge& merge : merges) {
+    const auto is_here = [&](const ChosenMerge<Position>& merge) { return index.shard_of(merge.pair()) == number; };
+    for (const ChosenMerge<Position>& merge : merges) {
         if (is_here(merge)) shard.prefetch_slot(merge.pair());
     }
-    for (const ChosenMerge& merge : merges) {
+    for (const ChosenMerge<Position>& merge : merges) {
         if (is_here(merge)) shard.remove(merge.pair());
     }
     for (const PairChanges& found : changes) {
@@ -124,11 +127,20 @@ void update_shard(std::span<const ChosenMerge> merges, std::span<OccurrenceScan>
             if (is_split) {
                 add_from_parts(added, scans, shard);
             } else {
-                NeighbourTally::Sum& sum = scans[added.scan].side(added.is_left)[added.sum];
+                auto& sum = scans[added.scan].side(added.is_left)[added.sum];
                 sum.room = shard.add(added.pair, sum.weight, sum.occurrences, sum.first);
             }
         });
     }
 }
+
+template void PairChanges::add(const ChosenMerge<std::uint32_t>&, const OccurrenceScan<std::uint32_t>&, std::size_t,
+                               const PairIndex<std::uint32_t>&, std::int64_t);
+template void update_shard(std::span<const ChosenMerge<std::uint32_t>>, std::span<OccurrenceScan<std::uint32_t>>,
+                           std::span<const PairChanges>, PairIndex<std::uint32_t>&, unsigned);
+template void PairChanges::add(const ChosenMerge<std::uint64_t>&, const OccurrenceScan<std::uint64_t>&, std::size_t,
+                               const PairIndex<std::uint64_t>&, std::int64_t);
+template void update_shard(std::span<const ChosenMerge<std::uint64_t>>, std::span<OccurrenceScan<std::uint64_t>>,
+                           std::span<const PairChanges>, PairIndex<std::uint64_t>&, unsigned);
 
 }  // namespace prunedbpe

@@ -35,8 +35,9 @@ public:
 
     void clear();
     /// Appends what scan number `number` changes. New pairs whose weight in this scan is below `least` are left out.
-    void add(const ChosenMerge& merge, const OccurrenceScan& scan, std::size_t number, const PairIndex& index,
-             std::int64_t least);
+    template <class Position>
+    void add(const ChosenMerge<Position>& merge, const OccurrenceScan<Position>& scan, std::size_t number,
+             const PairIndex<Position>& index, std::int64_t least);
 
     /// Changes found by the scans before `scan_end`.
     std::span<const Decrease> decreases(std::size_t shard, std::size_t scan_end) const;
@@ -58,7 +59,8 @@ inline std::int64_t least_part(std::int64_t floor, std::size_t parts) {
 /// Updates one shard after `merges`: removes the merged pairs, lowers frequencies, adds the new pairs that reach the
 /// floor, and points the tallies to where `fill_lists` must write. Different shards may be updated at the same time.
 /// `scans` has one scan for each merge, or the parts of a single one, which then still hold their sum indexes.
-void update_shard(std::span<const ChosenMerge> merges, std::span<OccurrenceScan> scans,
-                  std::span<const PairChanges> changes, PairIndex& index, unsigned shard);
+template <class Position>
+void update_shard(std::span<const ChosenMerge<Position>> merges, std::span<OccurrenceScan<Position>> scans,
+                  std::span<const PairChanges> changes, PairIndex<Position>& index, unsigned shard);
 
 }  // namespace prunedbpe

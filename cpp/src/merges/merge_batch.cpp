@@ -4,13 +4,15 @@
 
 namespace prunedbpe {
 
-void MergeBatch::choose(PairIndex& index, const FlatCorpus& corpus, std::size_t limit, std::size_t split_from) {
+template <class Position>
+void MergeBatch<Position>::choose(PairIndex<Position>& index, const FlatCorpus<Position>& corpus, std::size_t limit,
+                                  std::size_t split_from) {
     while (!merges_.empty()) drop_last();
     roles_.resize(corpus.rank_count());
     while (merges_.size() < std::min(limit, capacity_)) {
-        PairShard* const shard = index.next_shard();
+        PairShard<Position>* const shard = index.next_shard();
         if (shard == nullptr) break;
-        const IndexedPair& next = shard->pair(*shard->front());
+        const IndexedPair<Position>& next = shard->pair(*shard->front());
         const bool is_large = next.candidate_count() >= split_from;
         if (is_large && !merges_.empty()) break;
         if (roles_[next.pair.left].as_right > 0 || roles_[next.pair.right].last_as_left != none) break;
@@ -19,8 +21,9 @@ void MergeBatch::choose(PairIndex& index, const FlatCorpus& corpus, std::size_t 
     }
 }
 
-void MergeBatch::take_front(PairShard& shard, const FlatCorpus& corpus) {
-    const IndexedPair& next = shard.pair(*shard.front());
+template <class Position>
+void MergeBatch<Position>::take_front(PairShard<Position>& shard, const FlatCorpus<Position>& corpus) {
+    const IndexedPair<Position>& next = shard.pair(*shard.front());
     const std::size_t member = merges_.size();
     previous_as_left_[member] =
         std::exchange(roles_[next.pair.left].last_as_left, static_cast<std::uint8_t>(member));
@@ -30,9 +33,10 @@ void MergeBatch::take_front(PairShard& shard, const FlatCorpus& corpus) {
     shard.take_front();
 }
 
-void MergeBatch::cut(std::span<const OccurrenceScan> scans) {
+template <class Position>
+void MergeBatch<Position>::cut(std::span<const OccurrenceScan<Position>> scans) {
     std::size_t limit = merges_.size();
-    for (const OccurrenceScan& scan : scans) limit = std::min(limit, scan.batch_limit);
+    for (const OccurrenceScan<Position>& scan : scans) limit = std::min(limit, scan.batch_limit);
     std::size_t kept = 0;
     std::int64_t best_new = 0;  // the highest frequency of a new pair of the merges before
     // At equal frequencies the first position decides; leave that to the next batch.
@@ -44,5 +48,8 @@ void MergeBatch::cut(std::span<const OccurrenceScan> scans) {
         drop_last();
     }
 }
+
+template class MergeBatch<std::uint32_t>;
+template class MergeBatch<std::uint64_t>;
 
 }  // namespace prunedbpe

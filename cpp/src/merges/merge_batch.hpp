@@ -22,6 +22,7 @@
 
 namespace prunedbpe {
 
+template <class Position>
 class MergeBatch {
 public:
     static constexpr std::size_t max_size = 128;
@@ -30,12 +31,13 @@ public:
 
     /// Takes the next merges from the index, which must have one, and `limit` at most. A merge with `split_from` or
     /// more occurrences is taken alone.
-    void choose(PairIndex& index, const FlatCorpus& corpus, std::size_t limit, std::size_t split_from);
+    void choose(PairIndex<Position>& index, const FlatCorpus<Position>& corpus, std::size_t limit,
+                std::size_t split_from);
 
     /// For an occurrence of merge `member` that ends at position `after`, where `rank` stands: lowers the scan's limit
     /// if an occurrence of another merge begins there.
-    void note_adjacent(OccurrenceScan& scan, std::size_t member, const FlatCorpus& corpus, Position after,
-                       std::uint32_t rank) const {
+    void note_adjacent(OccurrenceScan<Position>& scan, std::size_t member, const FlatCorpus<Position>& corpus,
+                       Position after, std::uint32_t rank) const {
         std::size_t other = roles_[rank].last_as_left;
         if (other == none) [[likely]] return;
         const std::uint32_t next = corpus.right_of(after, rank);
@@ -47,10 +49,10 @@ public:
     }
 
     /// Keeps the merges that are independent, given the scans of all, and gives the others back. The first one stays.
-    void cut(std::span<const OccurrenceScan> scans);
+    void cut(std::span<const OccurrenceScan<Position>> scans);
 
     /// In order of merging; ranks are consecutive.
-    std::span<const ChosenMerge> merges() const { return merges_; }
+    std::span<const ChosenMerge<Position>> merges() const { return merges_; }
 
 private:
     static constexpr std::uint8_t none = 0xFF;  // not a member
@@ -61,7 +63,7 @@ private:
         std::uint8_t as_right = 0;         // how many members end with it
     };
 
-    void take_front(PairShard& shard, const FlatCorpus& corpus);
+    void take_front(PairShard<Position>& shard, const FlatCorpus<Position>& corpus);
     void drop_last() {
         const auto [left, right] = merges_.back().pair();
         --roles_[right].as_right;
@@ -71,8 +73,8 @@ private:
     }
 
     std::size_t capacity_;
-    std::vector<ChosenMerge> merges_;
-    std::vector<PairShard*> shards_;                       // by member: where its pair was taken
+    std::vector<ChosenMerge<Position>> merges_;
+    std::vector<PairShard<Position>*> shards_;             // by member: where its pair was taken
     std::array<std::uint8_t, max_size> previous_as_left_;  // by member: the one before it with the same left rank
     std::vector<Roles> roles_;                             // by rank
 };

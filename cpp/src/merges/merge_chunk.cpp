@@ -2,6 +2,7 @@
 // a cache line or two, and a heap for long ones, where the scan would be quadratic.
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "merges/merge_chunk.hpp"
 #include "prunedbpe/interrupt.hpp"
@@ -54,6 +55,7 @@ public:
     LinkedChunk(const MergeLookup& lookup, std::string_view chunk, MergeScratch& scratch)
         : lookup_(lookup), s_(scratch) {
         const std::size_t count = chunk.size();
+        if (count > nowhere) throw std::length_error("a chunk is longer than 4 GiB; cut the document");
         s_.ranks.resize(count);
         s_.next.resize(count);
         s_.previous.resize(count);

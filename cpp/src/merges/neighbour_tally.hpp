@@ -5,24 +5,23 @@
 #include <cstdint>
 #include <vector>
 
-#include "merges/flat_corpus.hpp"
-
 namespace prunedbpe {
+
+/// By rank: index of the neighbour's sum + 1, or 0 for none. As large as all ranks, so each worker has one and lends it
+/// to one tally after another; all zeros while not lent.
+using SumIndex = std::vector<std::uint32_t>;
 
 /// Every distinct neighbour makes a new pair with the merged token. A merge has thousands of occurrences but few
 /// distinct neighbours, so the tally keeps a sum for each, and a record of every occurrence to fill the new pair's
 /// list from. The sums are contiguous, in order of first occurrence, because other workers read them.
+template <class Position>
 class NeighbourTally {
 public:
-    /// By rank: index of the neighbour's sum + 1, or 0 for none. As large as all ranks, so each worker has one and
-    /// lends it to one tally after another; all zeros while not lent.
-    using SumIndex = std::vector<std::uint32_t>;
-
     struct Sum {
         std::int64_t weight;  ///< frequency of the new pair
         Position* room;       ///< where `fill_lists` writes the next occurrence; nullptr if the pair is not indexed
         std::uint32_t neighbour;
-        std::uint32_t occurrences;
+        Position occurrences;
         Position first;  ///< of the new pair's occurrences
     };
 
@@ -100,7 +99,7 @@ private:
 
 /// What a worker lends to the tallies of both sides.
 struct SumIndexes {
-    NeighbourTally::SumIndex left, right;
+    SumIndex left, right;
     std::size_t memory() const { return (left.capacity() + right.capacity()) * sizeof(std::uint32_t); }
 };
 

@@ -14,8 +14,9 @@ namespace prunedbpe {
 
 /// A pair (a, b) that becomes the token `merged`, t in the comments. A copy of the pair's row in the index: the list of
 /// positions is valid until the pair is removed from its shard.
+template <class Position>
 struct ChosenMerge {
-    IndexedPair indexed;
+    IndexedPair<Position> indexed;
     std::uint32_t merged;
 
     const Pair& pair() const { return indexed.pair; }
@@ -23,18 +24,19 @@ struct ChosenMerge {
 
 /// What one worker finds at all occurrences of a merge, or at its part of them. Where "x a b y" becomes "x t y", the
 /// pairs (x, a) and (b, y) lose the occurrence, and (x, t) and (t, y) gain it.
+template <class Position>
 struct alignas(64) OccurrenceScan {
-    NeighbourTally left;        ///< by x
-    NeighbourTally right;       ///< by y
-    std::int64_t applied = 0;   ///< weight of all replacements
-    std::int64_t rejoined = 0;  ///< weight of "t a b" that became "t t": (b, a) loses it, but `right` no longer has it
-    unsigned worker = 0;        ///< who scanned, and has the tallies in its cache
+    NeighbourTally<Position> left;   ///< by x
+    NeighbourTally<Position> right;  ///< by y
+    std::int64_t applied = 0;        ///< weight of all replacements
+    std::int64_t rejoined = 0;       ///< weight of "t a b" that became "t t": (b, a) loses it, but `right` no longer has it
+    unsigned worker = 0;             ///< who scanned, and has the tallies in its cache
 
     // Only if the merge is one of a batch, which is replaced later:
     std::vector<Position> to_replace;
     std::size_t batch_limit = 0;  ///< how many merges of the batch are independent, as far as this scan can see
 
-    NeighbourTally& side(bool is_left) { return is_left ? left : right; }
+    NeighbourTally<Position>& side(bool is_left) { return is_left ? left : right; }
     void return_sum_indexes() {
         left.return_sum_index();
         right.return_sum_index();
@@ -46,12 +48,12 @@ struct alignas(64) OccurrenceScan {
 
 /// Scans part of the merge's list in ascending order. `use` gets the position of each occurrence to replace, the
 /// position after it and the rank there; it may replace the occurrence at once. O(length of the part).
-template <class Use>
-void scan_occurrences(const FlatCorpus& corpus, const ChosenMerge& merge, Part part, SumIndexes& lent,
-                      OccurrenceScan& scan, Use&& use) {
+template <class Position, class Use>
+void scan_occurrences(const FlatCorpus<Position>& corpus, const ChosenMerge<Position>& merge, Part part,
+                      SumIndexes& lent, OccurrenceScan<Position>& scan, Use&& use) {
     constexpr std::size_t prefetch_distance = 24;  // occurrences are far apart in memory
     const std::uint32_t t = merge.merged;
-    const std::uint32_t merged_length = corpus.length(merge.pair().left) + corpus.length(merge.pair().right);
+    const Position merged_length = corpus.length(merge.pair().left) + corpus.length(merge.pair().right);
     const Position* const list = merge.indexed.positions;
     scan.left.start(lent.left, t + 1);
     scan.right.start(lent.right, t + 1);
@@ -88,15 +90,17 @@ void scan_occurrences(const FlatCorpus& corpus, const ChosenMerge& merge, Part p
             scan.right.undo_add(weight);
             scan.rejoined += weight;
             scan.left.add(t, at - merged_length, weight);
-        } else if (left != FlatCorpus::boundary) {
+        } else if (left != corpus.boundary) {
             scan.left.add(left, at - corpus.length(left), weight);
         }
-        if (right != FlatCorpus::boundary) scan.right.add(right, at, weight);
+        if (right != corpus.boundary) scan.right.add(right, at, weight);
     }
 }
 
 /// Part `index` of `parts` of a pair's list. Parts end at chunk borders, because occurrences in one chunk may overlap.
-inline Part part_of_list(const FlatCorpus& corpus, const IndexedPair& pair, unsigned index, unsigned parts) {
+template <class Position>
+Part part_of_list(const FlatCorpus<Position>& corpus, const IndexedPair<Position>& pair, unsigned index,
+                  unsigned parts) {
     const Position* const begin = pair.positions + pair.first_alive;
     const Position* const end = pair.positions + pair.position_count;
     const auto at_chunk_border = [&](std::size_t i) {

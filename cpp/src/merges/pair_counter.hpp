@@ -15,23 +15,25 @@
 namespace prunedbpe {
 
 /// One pair in one worker's part of the corpus.
+template <class Position>
 struct CountedPair {
     union {
         std::int64_t weight = 0;  ///< while counting: the pair's frequency in this part
         Position* room;           ///< afterwards: where this worker writes its next occurrence; nullptr if dropped
     };
-    std::uint32_t occurrences = 0;
+    Position occurrences = 0;
 };
 
 /// Counts pairs of bytes, before the first merge, in an array of all 65,536.
+template <class Position>
 class BytePairCounter {
 public:
     /// Allocates the array; on the thread that will count, so that the memory is local to it.
     void start() { entries_.resize(byte_count * byte_count); }
 
-    CountedPair& operator[](Pair pair) { return entries_[pair.left * byte_count + pair.right]; }
+    CountedPair<Position>& operator[](Pair pair) { return entries_[pair.left * byte_count + pair.right]; }
     void add(Pair pair, std::int64_t weight) {
-        CountedPair& entry = (*this)[pair];
+        CountedPair<Position>& entry = (*this)[pair];
         entry.weight += weight;
         ++entry.occurrences;
     }
@@ -40,21 +42,22 @@ public:
     void for_each(Visit&& visit) {
         for (std::uint32_t left = 0; left < byte_count; ++left) {
             for (std::uint32_t right = 0; right < byte_count; ++right) {
-                CountedPair& entry = (*this)[{left, right}];
+                CountedPair<Position>& entry = (*this)[{left, right}];
                 if (entry.occurrences != 0) visit(Pair{left, right}, entry);
             }
         }
     }
 
 private:
-    std::vector<CountedPair> entries_;
+    std::vector<CountedPair<Position>> entries_;
 };
 
 /// Counts any pairs in a hash table, and records every occurrence.
+template <class Position>
 class PairCounter {
 public:
     struct Record {
-        std::uint32_t entry;  ///< index for operator[]
+        Position entry;  ///< index for operator[]
         Position position;
     };
 
@@ -65,16 +68,16 @@ public:
         while (slots_[at] != 0 && entries_[slots_[at] - 1].pair != pair) at = (at + 1) & (slots_.size() - 1);
         if (slots_[at] == 0) {
             entries_.push_back({pair, {}});
-            slots_[at] = static_cast<std::uint32_t>(entries_.size());
+            slots_[at] = static_cast<Position>(entries_.size());
         }
-        const std::uint32_t entry = slots_[at] - 1;
+        const Position entry = slots_[at] - 1;
         if (entries_.size() * 2 > slots_.size()) grow();
         entries_[entry].counted.weight += weight;
         ++entries_[entry].counted.occurrences;
         records_.push_back({entry, position});
     }
 
-    CountedPair& operator[](std::uint32_t entry) { return entries_[entry].counted; }
+    CountedPair<Position>& operator[](Position entry) { return entries_[entry].counted; }
     template <class Visit>
     void for_each(Visit&& visit) {
         for (Entry& entry : entries_) visit(entry.pair, entry.counted);
@@ -85,7 +88,7 @@ public:
 private:
     struct Entry {
         Pair pair;
-        CountedPair counted;
+        CountedPair<Position> counted;
     };
 
     void grow() {
@@ -93,11 +96,11 @@ private:
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             std::size_t at = hash_pair(entries_[i].pair) & (slots_.size() - 1);
             while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
-            slots_[at] = static_cast<std::uint32_t>(i + 1);
+            slots_[at] = static_cast<Position>(i + 1);
         }
     }
 
-    std::vector<std::uint32_t> slots_;  // index in entries_ + 1; 0 means empty
+    std::vector<Position> slots_;  // index in entries_ + 1; 0 means empty
     std::vector<Entry> entries_;
     BlockVector<Record, 16> records_;
 };
@@ -142,8 +145,8 @@ private:
 };
 
 /// Visits every pair of some chunks from left to right: the pair, its position, its weight.
-template <class Visit>
-void for_each_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
+template <class Position, class Visit>
+void for_each_pair(const FlatCorpus<Position>& corpus, Part chunks, Visit&& visit) {
     for (std::size_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
         if (chunk % poll_rows == 0) poll_interrupt();
         const std::int64_t weight = corpus.chunk_weight(chunk);
@@ -161,8 +164,8 @@ void for_each_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
 }
 
 /// The same before the first merge, when every token is one slot long: no load depends on the one before.
-template <class Visit>
-void for_each_byte_pair(const FlatCorpus& corpus, Part chunks, Visit&& visit) {
+template <class Position, class Visit>
+void for_each_byte_pair(const FlatCorpus<Position>& corpus, Part chunks, Visit&& visit) {
     for (std::size_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
         if (chunk % poll_rows == 0) poll_interrupt();
         const std::int64_t weight = corpus.chunk_weight(chunk);

@@ -14,7 +14,8 @@ constexpr std::int64_t floor_step = 4;
 
 }  // namespace
 
-PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t ready_count)
+template <class Position>
+PairIndex<Position>::PairIndex(const FlatCorpus<Position>& corpus, WorkerTeam& team, std::size_t ready_count)
     : corpus_(corpus), team_(team), ready_count_(ready_count), shards_(team.size()) {
     restart();
     if (corpus.rank_count() == byte_count) {
@@ -24,16 +25,18 @@ PairIndex::PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t rea
     }
 }
 
-void PairIndex::restart() {
-    open_from_ = PairQueue::bin_count;
+template <class Position>
+void PairIndex<Position>::restart() {
+    open_from_ = PairQueue<Position>::bin_count;
     team_.run([&](unsigned shard) { shards_[shard].restart(floor_, expected_pairs()); });
 }
 
-void PairIndex::index_byte_pairs() {
+template <class Position>
+void PairIndex<Position>::index_byte_pairs() {
     // Counting bytes is cheap and their lists are long: reading the corpus twice beats recording every occurrence.
-    std::vector<BytePairCounter> counters(team_.size());
+    std::vector<BytePairCounter<Position>> counters(team_.size());
     team_.run([&](unsigned worker) {
-        BytePairCounter& counter = counters[worker];
+        BytePairCounter<Position>& counter = counters[worker];
         counter.start();
         for_each_byte_pair(corpus_, chunks_of(worker), [&](Pair pair, Position, std::int64_t weight) {
             counter.add(pair, weight);
@@ -41,7 +44,7 @@ void PairIndex::index_byte_pairs() {
     });
     keep_frequent(counters);
     team_.run([&](unsigned worker) {
-        BytePairCounter& counter = counters[worker];
+        BytePairCounter<Position>& counter = counters[worker];
         for_each_byte_pair(corpus_, chunks_of(worker), [&](Pair pair, Position at, std::int64_t) {
             if (Position*& room = counter[pair].room; room != nullptr) *room++ = at;
         });
@@ -49,18 +52,20 @@ void PairIndex::index_byte_pairs() {
     queue_counted();
 }
 
-void PairIndex::index_below() {
+template <class Position>
+void PairIndex<Position>::index_below() {
     // Every pair was merged or is dead, so no list is left.
     floor_ = std::max(least_frequency, floor_ / floor_step);
     restart();
     index_any_pairs();
 }
 
-void PairIndex::index_any_pairs() {
-    std::vector<PairCounter> counters(team_.size());
+template <class Position>
+void PairIndex<Position>::index_any_pairs() {
+    std::vector<PairCounter<Position>> counters(team_.size());
     const auto count_pairs = [&](auto&& may_be_frequent) {
         team_.run([&](unsigned worker) {
-            PairCounter& counter = counters[worker];
+            PairCounter<Position>& counter = counters[worker];
             for_each_pair(corpus_, chunks_of(worker), [&](Pair pair, Position at, std::int64_t weight) {
                 if (may_be_frequent(pair)) counter.add(pair, at, weight);
             });
@@ -75,7 +80,7 @@ void PairIndex::index_any_pairs() {
     }
     keep_frequent(counters);
     team_.run([&](unsigned worker) {
-        PairCounter& counter = counters[worker];
+        PairCounter<Position>& counter = counters[worker];
         const auto& records = counter.records();
         for (std::size_t i = 0; i < records.size(); ++i) {
             if (Position*& room = counter[records[i].entry].room; room != nullptr) *room++ = records[i].position;
@@ -84,7 +89,8 @@ void PairIndex::index_any_pairs() {
     queue_counted();
 }
 
-PairSketch PairIndex::sketch_pairs() const {
+template <class Position>
+PairSketch PairIndex<Position>::sketch_pairs() const {
     std::vector<PairSketch> sketches;
     for (unsigned worker = 0; worker < team_.size(); ++worker) sketches.emplace_back(corpus_.slot_count() / 4 + 2);
     team_.run([&](unsigned worker) {
@@ -99,13 +105,14 @@ PairSketch PairIndex::sketch_pairs() const {
     return std::move(sketches[0]);
 }
 
+template <class Position>
 template <class Counter>
-void PairIndex::keep_frequent(std::vector<Counter>& counters) {
+void PairIndex<Position>::keep_frequent(std::vector<Counter>& counters) {
     // 1. Sums over the workers.
     std::vector<std::int64_t> best(shards_.size());
     team_.run([&](unsigned shard) {
         for (Counter& counter : counters) {
-            counter.for_each([&](Pair pair, const CountedPair& counted) {
+            counter.for_each([&](Pair pair, const CountedPair<Position>& counted) {
                 if (shard_of(pair) != shard) return;
                 best[shard] = std::max(best[shard],
                                        shards_[shard].add_counted(pair, counted.weight, counted.occurrences));
@@ -121,20 +128,22 @@ void PairIndex::keep_frequent(std::vector<Counter>& counters) {
     team_.run([&](unsigned shard) {
         shards_[shard].keep_frequent(floor_);
         for (Counter& counter : counters) {
-            counter.for_each([&](Pair pair, CountedPair& counted) {
+            counter.for_each([&](Pair pair, CountedPair<Position>& counted) {
                 if (shard_of(pair) == shard) counted.room = shards_[shard].take_room(pair, counted.occurrences);
             });
         }
     });
 }
 
-void PairIndex::queue_counted() {
+template <class Position>
+void PairIndex<Position>::queue_counted() {
     team_.run([&](unsigned shard) { shards_[shard].queue_counted(); });
 }
 
-void PairIndex::choose_open_bins() {
+template <class Position>
+void PairIndex<Position>::choose_open_bins() {
     std::size_t near = 0, far = 0;
-    for (const PairShard& shard : shards_) {
+    for (const PairShard<Position>& shard : shards_) {
         near += shard.near_count();
         far += shard.queue().far_count();
     }
@@ -142,18 +151,19 @@ void PairIndex::choose_open_bins() {
     if (near >= few) return;
     while (near < 2 * few && far > 0) {
         --open_from_;
-        for (const PairShard& shard : shards_) {
+        for (const PairShard<Position>& shard : shards_) {
             near += shard.queue().bin_size(open_from_);
             far -= shard.queue().bin_size(open_from_);
         }
     }
 }
 
-PairShard* PairIndex::best_shard() {
+template <class Position>
+PairShard<Position>* PairIndex<Position>::best_shard() {
     while (true) {
-        if (PairShard* const best = next_shard()) return best;
+        if (PairShard<Position>* const best = next_shard()) return best;
         const bool any_far = std::any_of(shards_.begin(), shards_.end(),
-                                         [](const PairShard& shard) { return shard.queue().far_count() > 0; });
+                                         [](const auto& shard) { return shard.queue().far_count() > 0; });
         if (any_far) {
             choose_open_bins();
             team_.run([&](unsigned shard) { find_best(shard); });
@@ -165,9 +175,10 @@ PairShard* PairIndex::best_shard() {
     }
 }
 
-PairShard* PairIndex::next_shard() {
-    PairShard* best = nullptr;
-    for (PairShard& shard : shards_) {
+template <class Position>
+PairShard<Position>* PairIndex<Position>::next_shard() {
+    PairShard<Position>* best = nullptr;
+    for (PairShard<Position>& shard : shards_) {
         if (shard.is_front_unknown()) return nullptr;
         if (shard.front() == nullptr) continue;
         if (best == nullptr || merges_before(*shard.front(), *best->front())) best = &shard;
@@ -175,10 +186,14 @@ PairShard* PairIndex::next_shard() {
     return best;
 }
 
-std::size_t PairIndex::memory() const {
+template <class Position>
+std::size_t PairIndex<Position>::memory() const {
     std::size_t total = 0;
-    for (const PairShard& shard : shards_) total += shard.memory();
+    for (const PairShard<Position>& shard : shards_) total += shard.memory();
     return total;
 }
+
+template class PairIndex<std::uint32_t>;
+template class PairIndex<std::uint64_t>;
 
 }  // namespace prunedbpe

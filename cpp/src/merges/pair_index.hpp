@@ -22,16 +22,17 @@ inline constexpr std::int64_t least_frequency = 2;
 /// The pairs are dealt out to shards, one for each worker. Which shard holds a pair decides who keeps
 /// it up to date and nothing else: the order of merging is total, and the best pair is the best of the
 /// shards' best.
+template <class Position>
 class PairIndex {
 public:
     /// Indexes the corpus as it stands. Every shard keeps `ready_count` pairs ready.
-    PairIndex(const FlatCorpus& corpus, WorkerTeam& team, std::size_t ready_count);
+    PairIndex(const FlatCorpus<Position>& corpus, WorkerTeam& team, std::size_t ready_count);
 
     /// The shard whose front is merged next, or nullptr when no pair is frequent enough. Every shard's
     /// `find_best` must have been called since its last change.
-    PairShard* best_shard();
+    PairShard<Position>* best_shard();
     /// The shard whose front is merged after those that were taken; nullptr if that is not known yet.
-    PairShard* next_shard();
+    PairShard<Position>* next_shard();
     /// After a merge, before `find_best`: chooses which bins of the queues are open, more if few near pairs are left.
     /// All shards then open the same bins at the same time, so none waits while another one sorts.
     void choose_open_bins();
@@ -43,7 +44,7 @@ public:
         const std::uint32_t mixed = (pair.left + pair.right) * 0x9E3779B1u;
         return static_cast<unsigned>(std::uint64_t{mixed} * shards_.size() >> 32);
     }
-    PairShard& shard(unsigned shard) { return shards_[shard]; }
+    PairShard<Position>& shard(unsigned shard) { return shards_[shard]; }
     /// Pairs of a lower frequency are not in the index.
     std::int64_t floor() const { return floor_; }
 
@@ -70,12 +71,12 @@ private:
     void queue_counted();
     Part chunks_of(unsigned worker) const { return corpus_.chunk_part(worker, team_.size()); }
 
-    const FlatCorpus& corpus_;
+    const FlatCorpus<Position>& corpus_;
     WorkerTeam& team_;
     std::size_t ready_count_;
-    std::int64_t floor_ = 0;                        // 0: not chosen yet
-    std::size_t open_from_ = PairQueue::bin_count;  // the lowest open bin of every shard's queue
-    std::vector<PairShard> shards_;
+    std::int64_t floor_ = 0;                                  // 0: not chosen yet
+    std::size_t open_from_ = PairQueue<Position>::bin_count;  // the lowest open bin of every shard's queue
+    std::vector<PairShard<Position>> shards_;
 };
 
 }  // namespace prunedbpe

@@ -18,8 +18,11 @@ namespace prunedbpe {
 /// a bin of similar frequencies ("far") until its bin is opened. Opening corrects and sorts the bin's pairs, which
 /// then are "near". Pairs pushed at a near frequency go to a small heap. A single binary heap of all pairs makes
 /// learning a fifth slower: it sifts every pair, and corrects entries again and again that a bin corrects once.
+template <class Position>
 class PairQueue {
 public:
+    using Entry = QueueEntry<Position>;
+
     /// Eight bins for each power of two; below 16, one for each frequency.
     static constexpr unsigned step_bits = 3;
     static constexpr std::size_t bin_count = 64 << step_bits;
@@ -27,7 +30,7 @@ public:
     /// Closes all bins of an empty queue.
     void restart() { open_from_ = bin_count; }
 
-    void push(const QueueEntry& entry) {
+    void push(const Entry& entry) {
         if (!is_near(entry.frequency)) {
             bins_[bin_of(entry.frequency)].push_back(entry);
             ++far_count_;
@@ -49,14 +52,14 @@ public:
     template <class Correct, class Prefetch>
     void open_from(std::size_t bin, Correct&& correct, Prefetch&& prefetch) {
         constexpr std::size_t ahead = 8;
-        std::vector<QueueEntry> opened;
+        std::vector<Entry> opened;
         const std::size_t end = std::exchange(open_from_, std::min(bin, open_from_));
         for (std::size_t next = end; next-- > open_from_;) {
             const Bin entries = std::exchange(bins_[next], {});
             far_count_ -= entries.size();
             for (std::size_t i = 0; i < entries.size(); ++i) {
                 if (i + ahead < entries.size()) prefetch(entries[i + ahead]);
-                QueueEntry entry = entries[i];
+                Entry entry = entries[i];
                 if (correct(entry)) opened.push_back(entry);
             }
         }
@@ -67,9 +70,9 @@ public:
     }
 
     /// The near pair that merges first; there must be one.
-    const QueueEntry& front() const { return newer_is_first() ? newer_.front() : sorted_.back(); }
-    QueueEntry pop() {
-        const QueueEntry entry = front();
+    const Entry& front() const { return newer_is_first() ? newer_.front() : sorted_.back(); }
+    Entry pop() {
+        const Entry entry = front();
         if (newer_is_first()) {
             std::pop_heap(newer_.begin(), newer_.end(), merges_after);
             newer_.pop_back();
@@ -82,11 +85,11 @@ public:
     std::size_t memory() const {
         std::size_t entries = sorted_.capacity() + newer_.capacity();
         for (const Bin& bin : bins_) entries += bin.capacity();
-        return entries * sizeof(QueueEntry);
+        return entries * sizeof(Entry);
     }
 
 private:
-    using Bin = HugeVector<QueueEntry>;
+    using Bin = HugeVector<Entry>;
 
     static std::size_t bin_of(std::int64_t frequency) {
         const auto value = static_cast<std::uint64_t>(frequency);
@@ -94,7 +97,7 @@ private:
         return (shift << step_bits) + (value >> shift);
     }
 
-    static constexpr auto merges_after = [](const QueueEntry& a, const QueueEntry& b) { return merges_before(b, a); };
+    static constexpr auto merges_after = [](const Entry& a, const Entry& b) { return merges_before(b, a); };
     bool newer_is_first() const {
         return sorted_.empty() || (!newer_.empty() && merges_before(newer_.front(), sorted_.back()));
     }
@@ -102,8 +105,8 @@ private:
     std::array<Bin, bin_count> bins_;     // by frequency; open ones are empty
     std::size_t open_from_ = bin_count;   // the lowest open bin; bin_count if all are closed
     std::size_t far_count_ = 0;           // pairs in bins
-    std::vector<QueueEntry> sorted_;      // near pairs from opened bins; the last element merges first
-    std::vector<QueueEntry> newer_;       // near pairs pushed since; a heap
+    std::vector<Entry> sorted_;      // near pairs from opened bins; the last element merges first
+    std::vector<Entry> newer_;       // near pairs pushed since; a heap
 };
 
 }  // namespace prunedbpe

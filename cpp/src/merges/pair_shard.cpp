@@ -4,18 +4,19 @@
 
 namespace prunedbpe {
 
-void PairShard::find_best(const FlatCorpus& corpus, std::size_t count, std::size_t open_from) {
+template <class Position>
+void PairShard<Position>::find_best(const FlatCorpus<Position>& corpus, std::size_t count, std::size_t open_from) {
     queue_.open_from(
-        open_from, [&](QueueEntry& entry) { return correct(entry, corpus); },
-        [&](const QueueEntry& entry) { __builtin_prefetch(&pairs_[entry.row]); });
+        open_from, [&](Entry& entry) { return correct(entry, corpus); },
+        [&](const Entry& entry) { __builtin_prefetch(&pairs_[entry.row]); });
 
     // 1. The pairs that were ready are still in order, except those that have lost occurrences.
-    std::vector<QueueEntry>& kept = scratch_;
+    std::vector<Entry>& kept = scratch_;
     kept.assign(ready_.begin() + static_cast<std::ptrdiff_t>(taken_), ready_.end());
     kept.insert(kept.end(), later_.begin(), later_.end());
     ready_.clear();
     taken_ = 0;
-    std::erase_if(kept, [&](const QueueEntry& entry) {
+    std::erase_if(kept, [&](const Entry& entry) {
         if (is_exact(entry)) return false;
         queue_again(entry, corpus);
         return true;
@@ -35,9 +36,10 @@ void PairShard::find_best(const FlatCorpus& corpus, std::size_t count, std::size
     later_.assign(next, kept.end());
 }
 
-bool PairShard::correct(QueueEntry& entry, const FlatCorpus& corpus) {
+template <class Position>
+bool PairShard<Position>::correct(Entry& entry, const FlatCorpus<Position>& corpus) {
     if (is_exact(entry)) return true;
-    IndexedPair& pair = pairs_[entry.row];
+    IndexedPair<Position>& pair = pairs_[entry.row];
     if (pair.frequency < floor_) {
         pairs_.recycle(entry.row);
         return false;
@@ -51,20 +53,23 @@ bool PairShard::correct(QueueEntry& entry, const FlatCorpus& corpus) {
     return true;
 }
 
-void PairShard::correct_front(const FlatCorpus& corpus) {
+template <class Position>
+void PairShard<Position>::correct_front(const FlatCorpus<Position>& corpus) {
     while (queue_.has_near() && !is_exact(queue_.front())) queue_again(queue_.pop(), corpus);
 }
 
-void PairShard::remove(Pair pair) {
+template <class Position>
+void PairShard<Position>::remove(Pair pair) {
     const std::uint32_t row = pairs_.find(pair);
     release_positions(pairs_[row]);
     pairs_.erase(row);
     pairs_.recycle(row);
 }
 
-void PairShard::decrease(Pair pair, std::int64_t weight) {
+template <class Position>
+void PairShard<Position>::decrease(Pair pair, std::int64_t weight) {
     const std::uint32_t row = pairs_.find(pair);
-    if (row == PairTable::none) return;
+    if (row == pairs_.none) return;
     pairs_[row].frequency -= weight;
     if (pairs_[row].frequency < floor_) {
         release_positions(pairs_[row]);
@@ -72,7 +77,8 @@ void PairShard::decrease(Pair pair, std::int64_t weight) {
     }
 }
 
-Position* PairShard::add(Pair pair, std::int64_t frequency, std::uint32_t occurrences, Position first) {
+template <class Position>
+Position* PairShard<Position>::add(Pair pair, std::int64_t frequency, Position occurrences, Position first) {
     const std::uint32_t row = pairs_.insert(pair);
     pairs_[row].frequency = frequency;
     pairs_[row].position_count = occurrences;
@@ -80,5 +86,8 @@ Position* PairShard::add(Pair pair, std::int64_t frequency, std::uint32_t occurr
     queue_.push({frequency, first, row});
     return pairs_[row].positions;
 }
+
+template class PairShard<std::uint32_t>;
+template class PairShard<std::uint64_t>;
 
 }  // namespace prunedbpe

@@ -16,12 +16,15 @@ namespace prunedbpe {
 /// Holds pairs whose frequency is at least its floor. Shards share no data, so workers update different shards at the
 /// same time without locks. A pair whose frequency falls below the floor is dead: its list is freed at once, its row
 /// when its queue entry comes up.
+template <class Position>
 class alignas(64) PairShard {
 public:
+    using Entry = QueueEntry<Position>;
+
     /// Forgets all pairs, which must have been merged or be dead, and makes room for `expected` new ones.
     void restart(std::int64_t floor, std::size_t expected) {
         floor_ = floor;
-        pairs_ = PairTable(expected);
+        pairs_ = PairTable<Position>(expected);
         pool_.clear();
         queue_.restart();
     }
@@ -29,9 +32,9 @@ public:
     // Building the index, in this order: count every pair, keep the frequent ones, fill their lists, queue them.
 
     /// Adds one worker's counts of a pair; returns the frequency so far.
-    std::int64_t add_counted(Pair pair, std::int64_t frequency, std::uint32_t occurrences) {
+    std::int64_t add_counted(Pair pair, std::int64_t frequency, Position occurrences) {
         std::uint32_t row = pairs_.find(pair);
-        if (row == PairTable::none) {
+        if (row == pairs_.none) {
             row = pairs_.insert(pair);
             counted_.push_back(row);
         }
@@ -55,9 +58,9 @@ public:
         for (const std::uint32_t row : counted_) pairs_[row].positions = pool_.allocate(pairs_[row].position_count);
     }
     /// Where the next worker, in corpus order, writes its occurrences of a pair; nullptr if the pair was dropped.
-    Position* take_room(Pair pair, std::uint32_t occurrences) {
+    Position* take_room(Pair pair, Position occurrences) {
         const std::uint32_t row = pairs_.find(pair);
-        if (row == PairTable::none) return nullptr;
+        if (row == pairs_.none) return nullptr;
         Position* const room = pairs_[row].positions + pairs_[row].first_alive;
         pairs_[row].first_alive += occurrences;  // the number of positions given out, until the pair is queued
         return room;
@@ -75,16 +78,16 @@ public:
 
     /// Opens the queue's bins from `open_from` on and makes the `count` pairs that merge next ready, or all near ones
     /// if there are fewer. Must be called after every change.
-    void find_best(const FlatCorpus& corpus, std::size_t count, std::size_t open_from);
+    void find_best(const FlatCorpus<Position>& corpus, std::size_t count, std::size_t open_from);
     /// The next ready pair; nullptr if there is none.
-    const QueueEntry* front() const { return taken_ < ready_.size() ? &ready_[taken_] : nullptr; }
+    const Entry* front() const { return taken_ < ready_.size() ? &ready_[taken_] : nullptr; }
     /// Are all ready pairs taken while more near ones are left? Then the next pair is unknown until `find_best`. Far
     /// pairs do not matter: they merge after the near pairs of every shard.
     bool is_front_unknown() const { return front() == nullptr && (queue_.has_near() || !later_.empty()); }
     /// Near pairs, dead ones included.
     std::size_t near_count() const { return ready_.size() - taken_ + later_.size() + queue_.near_count(); }
-    const PairQueue& queue() const { return queue_; }
-    const IndexedPair& pair(const QueueEntry& entry) const { return pairs_[entry.row]; }
+    const PairQueue<Position>& queue() const { return queue_; }
+    const IndexedPair<Position>& pair(const Entry& entry) const { return pairs_[entry.row]; }
     /// Takes the front. Before the next `find_best` the pair must be merged and removed, or given back.
     void take_front() { ++taken_; }
     /// Makes the pair taken last the front again.
@@ -98,7 +101,7 @@ public:
     void decrease(Pair pair, std::int64_t weight);
     /// Adds and queues a new pair that reaches the floor. Returns its list of `occurrences` positions, which the caller
     /// must fill in ascending order, starting with `first`, before the next `decrease` or merge of the pair.
-    Position* add(Pair pair, std::int64_t frequency, std::uint32_t occurrences, Position first);
+    Position* add(Pair pair, std::int64_t frequency, Position occurrences, Position first);
     std::int64_t floor() const { return floor_; }
 
     /// See PairTable.
@@ -112,32 +115,32 @@ private:
     /// entry never stands too far back.
     static constexpr Position unknown_position = 0;
 
-    bool is_exact(const QueueEntry& entry) const {
+    bool is_exact(const Entry& entry) const {
         // Same frequency: no occurrence was lost since the entry was made, so its first position is right too.
         return pairs_[entry.row].frequency == entry.frequency && entry.first_position != unknown_position;
     }
     /// Brings an entry up to date and returns whether its pair is near. If not, the pair is dead or back in a bin.
-    bool correct(QueueEntry& entry, const FlatCorpus& corpus);
-    void queue_again(QueueEntry entry, const FlatCorpus& corpus) {
+    bool correct(Entry& entry, const FlatCorpus<Position>& corpus);
+    void queue_again(Entry entry, const FlatCorpus<Position>& corpus) {
         if (correct(entry, corpus)) queue_.push(entry);
     }
     /// Corrects entries until the front of the queue is exact or no near pair is left.
-    void correct_front(const FlatCorpus& corpus);
+    void correct_front(const FlatCorpus<Position>& corpus);
 
-    void release_positions(IndexedPair& pair) {
+    void release_positions(IndexedPair<Position>& pair) {
         pool_.release(pair.positions, pair.position_count);
         pair.positions = nullptr;
     }
 
     std::int64_t floor_ = 0;
-    PairTable pairs_;
-    PositionPool pool_;
+    PairTable<Position> pairs_;
+    PositionPool<Position> pool_;
     // Every pair, dead or alive, has exactly one entry: in queue_, ready_ or later_.
-    PairQueue queue_;
-    std::vector<QueueEntry> ready_;       // exact and in order; every other pair merges later
+    PairQueue<Position> queue_;
+    std::vector<Entry> ready_;       // exact and in order; every other pair merges later
     std::size_t taken_ = 0;               // how many of ready_ are taken
-    std::vector<QueueEntry> later_;       // in order; were ready until better pairs displaced them
-    std::vector<QueueEntry> scratch_;     // of find_best
+    std::vector<Entry> later_;       // in order; were ready until better pairs displaced them
+    std::vector<Entry> scratch_;     // of find_best
     std::vector<std::uint32_t> counted_;  // rows counted but not queued yet
 };
 

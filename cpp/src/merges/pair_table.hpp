@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "merges/flat_corpus.hpp"
 #include "merges/pair.hpp"
 #include "prunedbpe/huge_array.hpp"
 
@@ -16,21 +16,25 @@ namespace prunedbpe {
 /// A pair and where it occurs. Its list is complete and in ascending order from the start: a new
 /// occurrence can appear only while the newer of its two tokens is being made. Later merges destroy
 /// occurrences; the list keeps them, and they are recognised because the slots changed.
+template <class Position>
 struct IndexedPair {
     Pair pair{};
-    std::int64_t frequency = 0;        ///< current, overlapping occurrences counted
-    Position* positions = nullptr;     ///< the list; nullptr before it is allocated and after it is released
-    std::uint32_t position_count = 0;  ///< length of the list, destroyed occurrences included
-    std::uint32_t first_alive = 0;     ///< index into the list; all occurrences before it are destroyed
+    std::int64_t frequency = 0;     ///< current, overlapping occurrences counted
+    Position* positions = nullptr;  ///< the list; nullptr before it is allocated and after it is released
+    Position position_count = 0;    ///< length of the list, destroyed occurrences included
+    Position first_alive = 0;       ///< index into the list; all occurrences before it are destroyed
 
     /// Occurrences that a merge of this pair has to look at.
-    std::uint32_t candidate_count() const { return position_count - first_alive; }
+    Position candidate_count() const { return position_count - first_alive; }
 };
 
 /// Open addressing over 8-byte slots that hold row numbers; a pair keeps its row while the table grows. All operations
 /// are O(1), amortised for `insert`.
+template <class Position>
 class PairTable {
 public:
+    using Row = IndexedPair<Position>;
+
     static constexpr std::uint32_t none = 0xFFFFFFFF;  ///< not a row
 
     /// `expected` pairs fit without growing.
@@ -38,8 +42,8 @@ public:
         rows_.reserve(expected);
     }
 
-    IndexedPair& operator[](std::uint32_t row) { return rows_[row]; }
-    const IndexedPair& operator[](std::uint32_t row) const { return rows_[row]; }
+    Row& operator[](std::uint32_t row) { return rows_[row]; }
+    const Row& operator[](std::uint32_t row) const { return rows_[row]; }
 
     /// Row of the pair, or `none`.
     std::uint32_t find(Pair pair) const {
@@ -57,17 +61,19 @@ public:
         if (slot.row != none) __builtin_prefetch(&rows_[slot.row], 1);
     }
 
-    /// Inserts a pair that is not in the table; returns its row, which is valid until `recycle`.
+    /// Inserts a pair that is not in the table; returns its row, which is valid until `recycle`. Throws
+    /// std::length_error if there is no row for it; 32-bit positions cannot hold so many pairs.
     std::uint32_t insert(Pair pair) {
         std::uint32_t row;
         if (free_rows_.empty()) {
+            if (rows_.size() >= none) throw std::length_error("more than four billion frequent pairs; the learner's limit");
             row = static_cast<std::uint32_t>(rows_.size());
             rows_.emplace_back();
         } else {
             row = free_rows_.back();
             free_rows_.pop_back();
         }
-        rows_[row] = IndexedPair{.pair = pair};
+        rows_[row] = Row{.pair = pair};
         if (++used_ * 2 > slots_.size()) grow();
         put({tag_of(pair), row});
         return row;
@@ -93,7 +99,7 @@ public:
     void recycle(std::uint32_t row) { free_rows_.push_back(row); }
 
     std::size_t memory() const {
-        return slots_.capacity() * sizeof(Slot) + rows_.capacity() * sizeof(IndexedPair) +
+        return slots_.capacity() * sizeof(Slot) + rows_.capacity() * sizeof(Row) +
                free_rows_.capacity() * sizeof(std::uint32_t);
     }
 
@@ -121,7 +127,7 @@ private:
     }
 
     HugeVector<Slot> slots_;  // a power of two, at most half full
-    HugeVector<IndexedPair> rows_;
+    HugeVector<Row> rows_;
     std::vector<std::uint32_t> free_rows_;
     std::size_t used_ = 0;  // slots
 };

@@ -1,6 +1,7 @@
 // Allocator for occurrence lists: many small ones that come and go, a few huge ones.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include <map>
 #include <vector>
 
-#include "merges/flat_corpus.hpp"
 #include "prunedbpe/huge_array.hpp"
 
 namespace prunedbpe {
@@ -18,6 +18,7 @@ namespace prunedbpe {
 /// allocator would spend as much on its own headers as on a typical list. Larger lists are taken best-fit from
 /// the spare ones. Learning frees its largest lists early, and cutting up those is cheaper than fresh pages,
 /// which the system would have to clear.
+template <class Position>
 class PositionPool {
 public:
     PositionPool() = default;
@@ -26,13 +27,13 @@ public:
 
     /// Allocates one block for lists that hold this many positions in all.
     void reserve(std::size_t positions) {
-        positions = std::min<std::size_t>(positions + positions / 16, largest_block);
-        if (positions > largest_pooled) spare_.emplace(static_cast<std::uint32_t>(positions), take_block(positions));
+        positions += positions / 16;
+        if (positions > largest_pooled) spare_.emplace(positions, take_block(positions));
     }
 
-    Position* allocate(std::uint32_t count) {
+    Position* allocate(std::size_t count) {
         if (count > largest_pooled) return allocate_large(count);
-        const SizeClass size_class = class_of(count);
+        const SizeClass size_class = class_of(static_cast<std::uint32_t>(count));
         if (Position* list = free_[size_class.index]; list != nullptr) {
             std::memcpy(&free_[size_class.index], list, sizeof(Position*));
             return list;
@@ -42,13 +43,13 @@ public:
         return slab_ + slab_left_;
     }
 
-    void release(Position* list, std::uint32_t count) {
+    void release(Position* list, std::size_t count) {
         if (count > largest_pooled) {
             spare_.emplace(count, list);
             return;
         }
         // The first eight bytes of a free list point to the next one.
-        const SizeClass size_class = class_of(count);
+        const SizeClass size_class = class_of(static_cast<std::uint32_t>(count));
         std::memcpy(list, &free_[size_class.index], sizeof(Position*));
         free_[size_class.index] = list;
     }
@@ -65,9 +66,8 @@ public:
     std::size_t memory() const { return size_ * sizeof(Position); }
 
 private:
-    static constexpr std::uint32_t slab_size = 1 << 19;
-    static constexpr std::size_t largest_block = 0xFFFFFFFF;
-    static constexpr std::uint32_t largest_pooled = 1 << 14;
+    static constexpr std::size_t slab_size = 1 << 19;
+    static constexpr std::size_t largest_pooled = 1 << 14;
 
     struct SizeClass {
         std::uint32_t index;
@@ -83,7 +83,7 @@ private:
     }
 
     /// Best fit. A remainder too small to serve a large list is wasted.
-    Position* allocate_large(std::uint32_t count) {
+    Position* allocate_large(std::size_t count) {
         const auto found = spare_.lower_bound(count);
         if (found == spare_.end()) return take_block(count);
         const auto [size, list] = *found;
@@ -104,9 +104,9 @@ private:
     }
 
     std::array<Position*, 64> free_{};               // by size class: the first free list, or nullptr
-    std::multimap<std::uint32_t, Position*> spare_;  // free large lists and remainders, by size
+    std::multimap<std::size_t, Position*> spare_;  // free large lists and remainders, by size
     Position* slab_ = nullptr;
-    std::uint32_t slab_left_ = 0;  // slab_[0 .. slab_left_) is free
+    std::size_t slab_left_ = 0;  // slab_[0 .. slab_left_) is free
     std::vector<HugeArray<Position>> blocks_;
     std::size_t size_ = 0;  // of all blocks, in positions
 };

@@ -25,6 +25,7 @@ public:
     }
 
     std::size_t size() const { return size_; }
+    std::size_t memory() const { return (blocks_.size() + spare_) * block_size * sizeof(T); }
     T& operator[](std::size_t i) { return blocks_[i >> block_bits][i & (block_size - 1)]; }
     const T& operator[](std::size_t i) const { return blocks_[i >> block_bits][i & (block_size - 1)]; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -34,6 +35,9 @@ struct KnownLoss {
 class ChunksByToken {
 public:
     explicit ChunksByToken(const CandidateEdges& edges) : offsets_(edges.token_count() + 1, 0) {
+        if (edges.chunk_count() > std::numeric_limits<std::uint32_t>::max()) {
+            throw std::length_error("more than 2^32 - 1 unique chunks; choose visible tokens on a sample of the corpus");
+        }
         for (std::size_t i = 0; i < edges.chunk_count(); ++i) {
             for (const std::uint32_t token : edges.chunk(i).tokens) ++offsets_[token + 1];
         }

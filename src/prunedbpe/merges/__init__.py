@@ -1,6 +1,13 @@
 """Merges: chunk counts -> merges, the same merges replayed on other counts, and run directories."""
 
-from prunedbpe.merges.learner import Checkpointer, Learner, learn, replay, replay_by_source
+from prunedbpe.merges.learner import (
+    Checkpointer,
+    Learner,
+    learn,
+    learning_memory,
+    replay,
+    replay_by_source,
+)
 from prunedbpe.merges.merge_table import Applied, Candidates, MergeTable, check_same_merges
 
 __all__ = [
@@ -11,6 +18,7 @@ __all__ = [
     "MergeTable",
     "check_same_merges",
     "learn",
+    "learning_memory",
     "replay",
     "replay_by_source",
 ]
