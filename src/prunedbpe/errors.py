@@ -56,3 +56,8 @@ class MissingExtraError(PrunedBPEError, ImportError):
             f"{purpose} needs the package {package!r}, which is not installed",
             hint=f"pip install 'prunedbpe[{extra}]'",
         )
+        self._arguments = (package, extra, purpose)
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+        """Workers send errors to other processes."""
+        return type(self), self._arguments

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from prunedbpe._support.commit import commit, finish_interrupted_commit, sync_folder
+from prunedbpe._support.remote_files import create_url, is_url
 from prunedbpe._support.temporary_files import TemporaryFile, naming_target, open_temporary
 
 _BUFFER_BYTES = 1 << 18
@@ -24,7 +25,7 @@ _BUFFER_BYTES = 1 << 18
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes its name only once it is complete and synced.
+    """Open a file, or a URL, for writing that takes its name only once it is complete and synced.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -33,6 +34,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     [(found.name, found.read_bytes()) for found in Path(folder).iterdir()]
     [('a.bin', b'abc')]
     """
+    if is_url(os.fspath(path)):
+        with create_url(os.fspath(path)) as file:
+            yield file
+        return
     with atomic_writes(path) as files:
         yield files[0]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,30 @@ def digest_file(path: str | os.PathLike[str]) -> str:
     return digest.hexdigest()[:_HEX_DIGITS]
 
 
+class ArrayDigest:
+    """Digest of one array whose values come block by block."""
+
+    def __init__(self) -> None:
+        self._values = hashlib.sha256()
+
+    def update(self, block: AnyArray) -> None:
+        """Add the next values, flattened."""
+        little_endian = block.astype(block.dtype.newbyteorder("<"), order="C", copy=False)
+        data = little_endian.reshape(-1).view(np.uint8)
+        for begin in range(0, len(data), _UPDATE_BYTES):  # Ctrl-C acts between two updates
+            self._values.update(data[begin : begin + _UPDATE_BYTES].data)
+
+    def header(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+        """Type, shape and values of the whole array, for :func:`join_digests`."""
+        name = dtype.newbyteorder("<").str
+        return f"{name}{shape}{self._values.hexdigest()}".encode()
+
+
+def join_digests(headers: Iterable[bytes]) -> str:
+    """Digest several arrays by their headers."""
+    return hashlib.sha256(b"".join(headers)).hexdigest()[:_HEX_DIGITS]
+
+
 def digest_arrays(*arrays: AnyArray) -> str:
     """Digest the types, shapes and values of arrays.
 
@@ -38,14 +63,12 @@ def digest_arrays(*arrays: AnyArray) -> str:
     >>> digest_arrays(np.array([1, 2], np.int64)) == digest_arrays(np.array([1, 2], np.int32))
     False
     """
-    digest = hashlib.sha256()
+    headers = []
     for array in arrays:
-        little_endian = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
-        digest.update(f"{little_endian.dtype.str}{array.shape}".encode())
-        data = little_endian.reshape(-1).view(np.uint8)
-        for begin in range(0, len(data), _UPDATE_BYTES):  # Ctrl-C acts between two updates
-            digest.update(data[begin : begin + _UPDATE_BYTES].data)
-    return digest.hexdigest()[:_HEX_DIGITS]
+        digest = ArrayDigest()
+        digest.update(array)
+        headers.append(digest.header(array.dtype, array.shape))
+    return join_digests(headers)
 
 
 def digest_json(value: Any) -> str:

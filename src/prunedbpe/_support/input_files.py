@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from prunedbpe._support.json_values import shown
+from prunedbpe._support.remote_files import is_url, open_url
 from prunedbpe.errors import FormatError, NotExactError, SettingsError
 
 _MOST_DIGITS = 100
@@ -85,12 +86,15 @@ def _finite_float(text: str) -> float:
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Read a file of UTF-8; line ends stay as they are.
+    """Read a file, or a URL, of UTF-8; line ends stay as they are.
 
     Raises:
         FormatError: It is missing, unreadable or not UTF-8; the message names it.
     """
     try:
+        if is_url(os.fspath(path)):
+            with open_url(os.fspath(path)) as file:
+                return file.read().decode()
         return Path(path).read_bytes().decode()
     except FileNotFoundError as error:
         raise FormatError(

@@ -15,12 +15,12 @@ from prunedbpe.errors import FormatError
 from prunedbpe.types import Settings
 
 
-def write_sealed(path: Path, value: Settings) -> None:
+def write_sealed(path: str | Path, value: Settings) -> None:
     """Write an object, and a checksum of it, atomically."""
     write_json(path, {**value, "checksum": digest_json(value)})
 
 
-def read_sealed(path: Path, hint: str) -> Settings:
+def read_sealed(path: str | Path, hint: str) -> Settings:
     """Read what :func:`write_sealed` wrote.
 
     Args:

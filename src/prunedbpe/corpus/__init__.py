@@ -1,7 +1,7 @@
 """Corpus: paths, or any iterable of texts, to batches of documents, in bounded memory.
 
-In: files, folders, ``-`` for standard input, or Python strings. Out: :class:`DocumentBatch`
-objects, in an order that depends only on the inputs. What a document is:
+In: files, folders, globs, URLs, ``-`` for standard input, Python strings, or Arrow data. Out:
+:class:`DocumentBatch` objects, in an order that depends only on the inputs. What a document is:
 
 ============================= =================================================================
 ``.txt .log .html .htm``      each line

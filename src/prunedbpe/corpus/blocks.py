@@ -210,7 +210,7 @@ def _line_start(stream: TextStream, target: int) -> int:
 
 
 def _open(file: CorpusFile) -> BinaryIO:
-    return file.path.open("rb", buffering=0)
+    return file.open()
 
 
 # Each returns a function that unpacks an open file, and the errors it raises on damaged data.

@@ -9,13 +9,17 @@ it for itself, and all agree.
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import BinaryIO, cast
 
+from prunedbpe._support.remote_files import is_glob, is_url, list_files, name_of, open_url
 from prunedbpe.errors import CorpusError, SettingsError
 
 PathInput = str | os.PathLike[str]
@@ -51,14 +55,14 @@ class CorpusFile:
     """One file of a corpus.
 
     Attributes:
-        path: Where it is.
+        path: Where it is: a path, or a URL as a string.
         source: The path as the user gave it, the name in messages and batches.
         layout: How it holds documents.
         compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or ``None``.
         size: Its bytes on disk; ``None`` for standard input.
     """
 
-    path: Path
+    path: Path | str
     source: str
     layout: Layout
     compression: str | None
@@ -71,12 +75,22 @@ class CorpusFile:
 
     @property
     def is_splittable(self) -> bool:
-        """Whether reading can begin at any line, so that shards may share the file."""
+        """Whether reading can begin at any line or row group, so that shards may share the file."""
         return (
             self.size is not None
             and self.compression is None
-            and self.layout in (Layout.LINES, Layout.JSONL)
+            and self.layout in (Layout.LINES, Layout.JSONL, Layout.PARQUET)
         )
+
+    def open(self) -> BinaryIO:
+        """Open the file for reading, without a buffer; it can seek.
+
+        Raises:
+            OSError: It is missing or cannot be read.
+        """
+        if isinstance(self.path, str):
+            return open_url(self.path)
+        return cast("BinaryIO", self.path.open("rb", buffering=0))
 
 
 def layout_of(path: PathInput) -> tuple[Layout, str | None]:
@@ -110,13 +124,17 @@ def layout_of(path: PathInput) -> tuple[Layout, str | None]:
 def find_files(
     inputs: Iterable[PathInput], excluding: Iterable[PathInput | None] = ()
 ) -> list[CorpusFile]:
-    """Find the files that files, folders and ``-`` stand for.
+    """Find the files that files, folders, globs, URLs of these and ``-`` stand for.
 
     In a folder, every file at any depth counts, except in hidden and in excluded folders, and
-    except hidden files. A file that is named itself always counts.
+    except hidden files. A glob, ``texts/**/*.txt``, stands for the files it matches, without hidden
+    and excluded ones. A file that is named itself always counts.
 
     Raises:
-        CorpusError: An input does not exist, holds no file, or is of a kind that cannot be read.
+        CorpusError: An input does not exist, holds no file, matches no file, or is of a kind that
+            cannot be read.
+        MissingExtraError: An input is a URL, and fsspec is not installed.
+        SettingsError: The protocol of a URL is unknown.
     """
     excluded = {Path(folder).resolve() for folder in excluding if folder is not None}
     files: list[CorpusFile] = []
@@ -128,6 +146,8 @@ def find_files(
             if any(file.is_stdin for file in files):
                 raise CorpusError("standard input ('-') is given twice", hint="give '-' once")
             files.append(CorpusFile(path, STDIN, Layout.LINES, None, None))
+        elif isinstance(given, str) and is_url(given):
+            files.extend(_remote_files(given))
         elif path.is_dir():
             found = sorted(
                 _files_below(path, excluded), key=lambda file: os.fsencode(file.as_posix())
@@ -141,14 +161,47 @@ def find_files(
             raise CorpusError(
                 f"{given}: neither a file nor a folder", hint="pipe the text in and give '-'"
             )
+        elif is_glob(os.fspath(given)):
+            files.extend(_matching_files(os.fspath(given), excluded))
         else:
-            raise CorpusError(
-                f"{given}: no such file or folder",
-                hint="check the spelling; for texts instead of paths use Corpus.from_texts",
-            )
+            raise CorpusError(f"{given}: no such file or folder", hint=_missing_hint(given))
     if not files:
         raise CorpusError("the corpus has no inputs", hint="give files, folders, or '-'")
     return files
+
+
+def _missing_hint(given: PathInput) -> str:
+    if not isinstance(given, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", os.fspath(given)):
+        return "give a URL as a string: a path object drops one of its slashes"
+    return "check the spelling; for texts instead of paths use Corpus.from_texts"
+
+
+def _matching_files(pattern: str, excluded: set[Path]) -> list[CorpusFile]:
+    """Return the files that a glob matches, sorted by the bytes of their path."""
+    matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 - Path.glob finds hidden files too
+    found = [
+        match
+        for match in sorted(matches, key=os.fsencode)
+        if Path(match).is_file() and not excluded.intersection(Path(match).resolve().parents)
+    ]
+    if not found:
+        raise CorpusError(
+            f"{pattern}: no file matches",
+            hint="check the spelling; a glob matches files, ** any depth of folders",
+        )
+    return [_describe(Path(match), match) for match in found]
+
+
+def _remote_files(url: str) -> list[CorpusFile]:
+    try:
+        found = list_files(url)
+    except OSError as error:
+        raise CorpusError(
+            f"{url}: {error.strerror}", hint="check the spelling, and your access to it"
+        ) from error
+    if not found:
+        raise CorpusError(f"{url}: the folder holds no files", hint="hidden files are not read")
+    return [CorpusFile(f.url, f.url, *layout_of(name_of(f.url)), f.size) for f in found]
 
 
 def _no_files(folder: PathInput, excluded: set[Path]) -> CorpusError:
@@ -216,7 +269,8 @@ class FilePart:
     """The lines of a file that begin in the bytes ``[begin, end)``; or a whole file.
 
     A line belongs to the part that holds its first byte, so the parts of a file hold each line
-    once.
+    once. The same goes for the row groups of a Parquet file: one whose first row is row ``r`` of
+    ``R`` begins at byte ``size * r // R``.
     """
 
     file: CorpusFile

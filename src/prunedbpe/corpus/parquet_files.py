@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from prunedbpe._core import find_invalid_utf8
@@ -18,7 +20,7 @@ from prunedbpe.corpus.documents import (
     SourceColumn,
     check_lengths,
 )
-from prunedbpe.corpus.files import CorpusFile
+from prunedbpe.corpus.files import FilePart
 from prunedbpe.errors import CorpusError
 from prunedbpe.types import BoolArray, ByteArray, Int64Array
 
@@ -26,9 +28,9 @@ _MOST_ROWS = 1 << 16
 
 
 def read_parquet(
-    file: CorpusFile, options: ReadOptions
+    part: FilePart, options: ReadOptions
 ) -> Iterator[tuple[DocumentBatch, int, list[str]]]:
-    """Read the text column; null rows hold no document.
+    """Read the text column of the row groups that begin in a part of a file.
 
     Yields:
         Batches, the bytes of the file read so far (estimated), and the places of rows that are not
@@ -37,41 +39,26 @@ def read_parquet(
     Raises:
         CorpusError: The file is damaged, has no such column, or the column does not hold text.
     """
+    file = part.file
     size = file.size or 0
-    first_row = 0
     try:
-        with pq.ParquetFile(file.path) as parquet:
-            fields = {"text_field": options.text_field}
-            # Files without the column hold documents without a source.
-            if options.source_field in parquet.schema_arrow.names:
-                fields["source_field"] = str(options.source_field)
-            for option, field in fields.items():
-                _check_column(file, parquet.schema_arrow, field, option)
+        # Arrow reads a path faster than a file object of Python.
+        opened = file.open() if isinstance(file.path, str) else nullcontext(file.path)
+        with opened as stream, pq.ParquetFile(stream) as parquet:
+            fields = find_columns(file.source, parquet.schema_arrow, options)
+            groups, first_row = _groups_of(part, parquet.metadata)
             row_count = parquet.metadata.num_rows
             row_batches = parquet.iter_batches(
-                batch_size=_rows_at_a_time(parquet.metadata, options),
-                columns=list(fields.values()),
+                batch_size=_rows_at_a_time(parquet.metadata, groups, options),
+                row_groups=groups,
+                columns=fields,
             )
             for columns in row_batches:
-                data, spans, rows = text_of(columns.column(options.text_field))
-                row_numbers = rows + first_row
-                check_lengths(spans, options, partial(_place_of, file, row_numbers))
-                valid = _are_utf8(data, spans)
-                places = [_place_of(file, row_numbers, i) for i in np.flatnonzero(~valid).tolist()]
+                position = size * (first_row + columns.num_rows) // row_count
+                place = partial(row_place, file.source, first_row)
+                for batch, places in documents_of(columns, file.source, options, place):
+                    yield batch, position, places
                 first_row += columns.num_rows
-                position = size * first_row // row_count
-                if places:
-                    yield DocumentBatch.from_documents([], file.source), position, places
-                spans = spans[valid]
-                sources = _read_sources(columns, options)
-                if sources is not None:
-                    sources = sources[rows[valid]]
-                for first, last in _runs(spans, options.batch_bytes):
-                    begin, end = int(spans[first, 0]), int(spans[last - 1, 1])
-                    named = None if sources is None else sources[first:last]
-                    places_in_run = spans[first:last] - begin
-                    batch = DocumentBatch(data[begin:end], places_in_run, file.source, named)
-                    yield batch, position, []
     except (OSError, pa.ArrowException, ValueError, ArithmeticError) as error:
         # The last two: names that are not UTF-8, and absurd numbers, in a damaged footer.
         raise CorpusError(
@@ -80,12 +67,82 @@ def read_parquet(
         ) from error
 
 
-def _place_of(file: CorpusFile, row_numbers: Int64Array, index: int) -> str:
-    return f"{file.source}, row {row_numbers[index]}"
+def _groups_of(part: FilePart, metadata: Any) -> tuple[list[int], int]:
+    """Return the row groups that begin in a part of a file, and the number of their first row."""
+    groups: list[int] = []
+    first_row = row = 0
+    for index in range(metadata.num_row_groups):
+        rows = metadata.row_group(index).num_rows
+        if rows > 0 and part.begin <= (part.file.size or 0) * row // metadata.num_rows < part.end:
+            first_row = first_row if groups else row
+            groups.append(index)
+        row += rows
+    return groups, first_row
+
+
+def documents_of(
+    columns: Any, source: str, options: ReadOptions, place: Callable[[int], str]
+) -> Iterator[tuple[DocumentBatch, list[str]]]:
+    """Make the text of Arrow rows documents, without a copy; null rows hold none.
+
+    Args:
+        columns: A record batch with the columns of :func:`find_columns`.
+        source: The file; for messages and batches.
+        options: How to read.
+        place: Describes the place of a row of ``columns``; for messages.
+
+    Yields:
+        Batches of bounded size, and the places of rows that are not UTF-8.
+
+    Raises:
+        CorpusError: A document is too long, or the text column contradicts itself.
+    """
+    for begin, end in _row_runs(columns.column(options.text_field), options.batch_bytes):
+        some = columns.slice(begin, end - begin)
+        data, spans, rows = text_of(some.column(options.text_field))
+        numbers = (rows + begin).tolist()
+        _check_spans(spans, data, source)
+        check_lengths(spans, options, partial(_place_at, place, numbers))
+        valid = _are_utf8(data, spans)
+        places = [_place_at(place, numbers, i) for i in np.flatnonzero(~valid).tolist()]
+        if places:
+            yield DocumentBatch.from_documents([], source), places
+        spans = spans[valid]
+        sources = _read_sources(some, options)
+        if sources is not None:
+            sources = sources[rows[valid]]
+        for first, last in _runs(spans, options.batch_bytes):
+            start = int(spans[first, 0])
+            named = None if sources is None else sources[first:last]
+            text = data[start : int(spans[last - 1, 1])]
+            yield DocumentBatch(text, spans[first:last] - start, source, named), []
+
+
+def _place_at(place: Callable[[int], str], rows: Sequence[int], index: int) -> str:
+    return place(rows[index])
+
+
+def row_place(source: str, first_row: int, row: int) -> str:
+    """Name a row, counting from the first row of a file."""
+    return f"{source}, row {first_row + row}"
+
+
+def _check_spans(spans: Int64Array, data: ByteArray, source: str) -> None:
+    """Refuse text outside the buffer: Arrow checks no offsets of memory that others filled."""
+    bounds = spans.reshape(-1)
+    if len(bounds) and (
+        bounds[0] < 0 or bounds[-1] > len(data) or np.any(bounds[1:] < bounds[:-1])
+    ):
+        raise CorpusError(
+            f"{source}: the offsets of the text column make no sense",
+            hint="check the column with its method validate(full=True)",
+        )
 
 
 def text_of(column: Any) -> tuple[ByteArray, Int64Array, Int64Array]:
     """Return the bytes of an Arrow column, and spans and numbers of the rows that hold text."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary.take(column.indices)  # a cast would copy all of the dictionary
     if pa.types.is_string(column.type):
         offset_type: type[np.signedinteger[Any]] = np.int32
     else:
@@ -122,39 +179,85 @@ def _read_sources(columns: Any, options: ReadOptions) -> SourceColumn | None:
     return sources_of(columns.column(options.source_field))
 
 
-def _check_column(file: CorpusFile, schema: Any, field: str, option: str) -> None:
+def find_columns(source: str, schema: Any, options: ReadOptions) -> list[str]:
+    """Return the columns to read: that of the text and, where there is one, that of the source.
+
+    Raises:
+        CorpusError: The text column is missing, or one of them does not hold text.
+    """
+    fields = {"text_field": options.text_field}
+    # Files without the column hold documents without a source.
+    if options.source_field in schema.names:
+        fields["source_field"] = str(options.source_field)
+    for option, field in fields.items():
+        _check_column(source, schema, field, option)
+    return list(fields.values())
+
+
+def _check_column(source: str, schema: Any, field: str, option: str) -> None:
     purpose = option.removesuffix("_field")
     remedy = f"name the column that holds the {purpose} with {option} (--{purpose}-field)"
     if field not in schema.names:
         raise CorpusError(
-            f"{file.source}: no column {field!r}; the columns are: "
+            f"{source}: no column {field!r}; the columns are: "
             + (", ".join(map(repr, schema.names)) or "none"),
             hint=remedy,
         )
     column_type = schema.field(field).type
     if pa.types.is_dictionary(column_type):
         column_type = column_type.value_type
-    # Newer Arrow has string views too; they are cast like dictionaries.
     if not (
-        pa.types.is_string(column_type)
+        pa.types.is_null(column_type)  # no row has text
+        or pa.types.is_string(column_type)
         or pa.types.is_large_string(column_type)
-        or str(column_type) == "string_view"
+        or _is_view(column_type)
     ):
-        raise CorpusError(
-            f"{file.source}: column {field!r} holds {column_type}, not text",
-            hint=remedy,
-        )
+        raise CorpusError(f"{source}: column {field!r} holds {column_type}, not text", hint=remedy)
 
 
-def _rows_at_a_time(metadata: Any, options: ReadOptions) -> int:
+def _is_view(column_type: Any) -> bool:
+    return str(column_type) == "string_view"  # only newer Arrow has a function to ask
+
+
+def _rows_at_a_time(metadata: Any, groups: Sequence[int], options: ReadOptions) -> int:
     """Return how many rows have at most about ``batch_bytes`` where rows are longest."""
     rows = _MOST_ROWS
-    for index in range(metadata.num_row_groups):
+    for index in groups:
         group = metadata.row_group(index)
         # The size of all columns: Arrow aborts if the metadata of a single one is damaged.
         if group.total_byte_size > 0:
             rows = min(rows, options.batch_bytes * group.num_rows // group.total_byte_size)
     return max(rows, 1)
+
+
+def _row_runs(column: Any, batch_bytes: int) -> Iterator[tuple[int, int]]:
+    """Yield runs of rows that are small enough to look at together.
+
+    Text that lies in one buffer is not copied, so a number of rows is limit enough. Dictionaries
+    and views are copied, and may name the same long text in every row.
+    """
+    if not (pa.types.is_dictionary(column.type) or _is_view(column.type)):
+        for first in range(0, len(column), _MOST_ROWS):
+            yield first, min(first + _MOST_ROWS, len(column))
+        return
+    lengths = _row_lengths(column)
+    ends = np.cumsum(lengths)
+    yield from _runs(np.stack([ends - lengths, ends], axis=1), batch_bytes)
+
+
+def _row_lengths(column: Any) -> Int64Array:
+    """Return the bytes of each row of text; those of a null may be any number."""
+    if pa.types.is_dictionary(column.type):
+        if len(column.dictionary) == 0:  # all rows are null
+            return np.zeros(len(column), np.int64)
+        indices = column.indices.fill_null(0).to_numpy()
+        return np.asarray(_row_lengths(column.dictionary)[indices])
+    if _is_view(column.type):
+        # A view has 16 bytes; the first four are the length of the text.
+        views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)
+        return views[column.offset :][: len(column), 0].astype(np.int64)
+    lengths: Any = pc.binary_length(column)
+    return np.asarray(lengths.fill_null(0).to_numpy(zero_copy_only=False), np.int64)
 
 
 def _are_utf8(data: ByteArray, spans: Int64Array) -> BoolArray:

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +32,27 @@ from prunedbpe.types import ByteArray, Int64Array
 PYTHON_SOURCE = "<python>"
 """The source name of texts that come from an iterable."""
 
+ARROW_SOURCE = "<arrow>"
+"""The source name of Arrow data in memory."""
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16 = "UTF-16, not UTF-8"
 _logger = logging.getLogger("prunedbpe")
+
+
+@dataclass(frozen=True)
+class ReadPlace:
+    """How far a corpus has been read; reading can begin again there.
+
+    Attributes:
+        part: Number of the file, or part of a file, that is being read.
+        pieces: Pieces of it that have been read.
+        offset: Where in the file the next one begins, if it can begin anywhere.
+    """
+
+    part: int = 0
+    pieces: int = 0
+    offset: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,28 +63,48 @@ class Piece:
         batch: The documents; there may be none.
         position: Bytes read from disk up to the end of the batch; of texts, their own bytes.
         report: What was skipped or repaired; the batch itself is not counted.
+        place: Where the next piece begins.
     """
 
     batch: DocumentBatch
     position: int
     report: CorpusReport
+    place: ReadPlace = ReadPlace()
 
 
-def read_parts(parts: Sequence[FilePart], options: ReadOptions, threads: int) -> Iterator[Piece]:
+def read_parts(
+    parts: Sequence[FilePart],
+    options: ReadOptions,
+    threads: int,
+    begin_at: ReadPlace = ReadPlace(),
+) -> Iterator[Piece]:
     """Read parts of files one after the other; positions count from the first part."""
     start = 0
-    for part in parts:
+    for number, part in enumerate(parts):
         source, size = part.file.source, part.end - part.begin
-        found = opened = CorpusReport(files=int(part.is_start))
-        for piece in _read_part(part, options, threads):
+        if number < begin_at.part:
+            start += size
+            continue
+        is_resumed = number == begin_at.part and begin_at.pieces > 0
+        found = opened = CorpusReport(files=int(part.is_start and not is_resumed))
+        rest, read_before = part, begin_at.pieces if is_resumed else 0
+        if is_resumed and begin_at.offset is not None:
+            rest = replace(part, begin=min(begin_at.offset, part.end))
+        # A file that can only be read from its beginning is read up to the place once more.
+        skipped = 0 if rest is not part else read_before
+        for index, piece in enumerate(_read_part(rest, options, threads)):
+            if index < skipped:
+                continue
             # Lines cross the ends of parts, and standard input has no size.
             done = piece.position - part.begin
             position = start + (done if part.file.is_stdin else min(max(done, 0), size))
-            yield Piece(piece.batch, position, piece.report + opened)
+            place = replace(piece.place, part=number, pieces=read_before - skipped + index + 1)
+            yield Piece(piece.batch, position, piece.report + opened, place)
             found += piece.report
             opened = CorpusReport()
         if opened.files:
-            yield Piece(DocumentBatch.from_documents([], source), start, opened)
+            place = ReadPlace(number + 1)
+            yield Piece(DocumentBatch.from_documents([], source), start, opened, place)
         if found.skipped_documents:
             _warn(part.file, found)
         start += size
@@ -100,11 +139,21 @@ def read_texts(texts: Iterable[str], options: ReadOptions) -> Iterator[Piece]:
     yield piece()
 
 
+def read_table(table: Any, options: ReadOptions) -> Iterator[Piece]:
+    """Put the text column of Arrow data into batches."""
+    from prunedbpe.corpus.arrow_tables import read_arrow
+
+    position = 0
+    for batch, places in read_arrow(table, ARROW_SOURCE, options):
+        position += batch.text_bytes
+        yield Piece(batch, position, report_skipped(places, options))
+
+
 def _read_part(part: FilePart, options: ReadOptions, threads: int) -> Iterator[Piece]:
     if part.file.layout is Layout.PARQUET:
         from prunedbpe.corpus.parquet_files import read_parquet
 
-        for batch, position, places in read_parquet(part.file, options):
+        for batch, position, places in read_parquet(part, options):
             yield Piece(batch, position, report_skipped(places, options))
         return
     with TextStream(part.file) as stream:
@@ -118,6 +167,8 @@ def _read_part(part: FilePart, options: ReadOptions, threads: int) -> Iterator[P
 
 def _read_block(block: Block, file: CorpusFile, options: ReadOptions, threads: int) -> Piece:
     data = block.data
+    end = block.offset + len(block.data)
+    place = ReadPlace(offset=end if file.is_splittable else None)
     if block.offset == 0 and data[:3].tobytes() == _BYTE_ORDER_MARK:
         data = data[3:]
     shift = block.offset + len(block.data) - len(data)
@@ -132,7 +183,7 @@ def _read_block(block: Block, file: CorpusFile, options: ReadOptions, threads: i
     )
     if file.layout is not Layout.JSONL:
         batch = DocumentBatch(data, np.delete(spans, rows, axis=0) if rows else spans, file.source)
-        return Piece(batch, block.disk_position, report)
+        return Piece(batch, block.disk_position, report, place)
 
     from prunedbpe.corpus.json_lines import read_json_lines
 
@@ -141,7 +192,7 @@ def _read_block(block: Block, file: CorpusFile, options: ReadOptions, threads: i
         for begin, end in spans[rows].tolist():
             data[begin:end] = ord(" ")
     batch, replaced = read_json_lines(data, block.offset, file, options, threads)
-    return Piece(batch, block.disk_position, replace(report, replaced_documents=replaced))
+    return Piece(batch, block.disk_position, replace(report, replaced_documents=replaced), place)
 
 
 def _find_invalid(data: ByteArray, spans: Int64Array, threads: int) -> tuple[list[int], list[int]]:
@@ -191,6 +242,8 @@ def _utf16_remedy(file: CorpusFile) -> str:
     convert = "iconv -f UTF-16 -t UTF-8"
     if file.is_stdin:
         return f"pipe it through: {convert}"
+    if isinstance(file.path, str):
+        return f"copy it to a local file and convert it: {convert}"
     name = PurePath(file.source)
     if file.compression:
         name = name.with_suffix("")

@@ -195,6 +195,18 @@ def test_parquet_text_that_is_not_utf8(tmp_path: Path, batch_bytes: int) -> None
         read(Corpus(tmp_path / "a.parquet", strict=True))
 
 
+def test_parquet_is_divided_by_row_groups(tmp_path: Path) -> None:
+    texts = [f"text {number}" for number in range(40)]
+    rows = pa.array([*[text.encode() for text in texts], b"\xff"], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"text": rows}), tmp_path / "a.parquet", row_group_size=4)
+    shards = [Corpus(tmp_path, shard=Shard(index, 3)) for index in range(3)]
+    held = [read(shard) for shard in shards]
+    # Groups begin at rows 0, 4 ... 40 of 41; the thirds of the file at rows 13.7 and 27.3.
+    assert held == [texts[:16], texts[16:28], texts[28:]]
+    assert shards[2].report.skipped == (f"{tmp_path}/a.parquet, row 40: not UTF-8",)
+    assert [shard.report.files for shard in shards] == [1, 0, 0]
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     def give(data: bytes) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
