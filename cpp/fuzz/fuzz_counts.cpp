@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     plainly.add(text, documents);
     const std::vector<plain::Row>& expected = plainly.rows();
 
-    ChunkCounter whole(threads), by_source(threads), reduced(threads);
+    ChunkCounter whole(threads), by_source(threads, true), reduced(threads);
     std::int64_t shift = 0;
     for (std::size_t begin = 0; begin < documents.size(); begin += batch_size) {
         const std::span<const DocumentSpan> batch(documents.data() + begin, std::min(batch_size, documents.size() - begin));

@@ -129,7 +129,7 @@ CASE("counting: sources divide the table of the whole, however they interleave")
     for (int round = 0; round < 30; ++round) {
         const std::vector<Batch> batches{random_batch(random, 12), random_batch(random, 0), random_batch(random, 7)};
         for (const unsigned threads : {1u, 3u}) {
-            ChunkCounter counter(threads);
+            ChunkCounter counter(threads, true);
             std::array<ChunkCounter, 3> alone{ChunkCounter(1), ChunkCounter(1), ChunkCounter(1)};  // by source
             for (const Batch& batch : batches) {
                 std::vector<std::uint32_t> sources;
@@ -163,6 +163,52 @@ CASE("counting: sources divide the table of the whole, however they interleave")
     ChunkCounter counter(1);
     CHECK_THROWS(counter.add_chunks("a", std::vector<std::int64_t>{1}, ChunkCounter::max_sources), std::out_of_range);
     CHECK_THROWS(counter.regroup({}), std::out_of_range);
+}
+
+CASE("counting: drained by bucket and joined again, in any number of parts") {
+    const NextChunk next = find_pretokenizer("paper");
+    check::Random random(5);
+    for (int round = 0; round < 20; ++round) {
+        const bool by_source = round % 2 == 0;
+        const std::vector<Batch> batches{random_batch(random, 20), random_batch(random, 3), random_batch(random, 0)};
+        ChunkCounter whole(2, by_source), part(3, by_source), joined(1, by_source);
+        std::int64_t shift = 0;
+        for (const Batch& batch : batches) {
+            std::vector<std::uint32_t> sources;
+            for (std::size_t i = 0; i < batch.documents.size(); ++i) {
+                sources.push_back(static_cast<std::uint32_t>(random.below(5)));
+            }
+            whole.add_documents(next, batch.text, batch.documents, sources);
+            part.add_documents(next, batch.text, batch.documents, sources);
+            CHECK(part.memory() > 0);
+            const std::int64_t bytes = part.position();
+            const DrainedCounts drained = part.drain();
+            CHECK_EQUAL(part.position(), 0);
+            for (std::size_t bucket = 0; bucket < DrainedCounts::buckets; ++bucket) {
+                const SourceCounts found = drained.bucket(bucket);
+                const ChunkCountsView view{found.total.bytes, found.total.offsets, found.total.counts,
+                                           found.total.first_positions};
+                CHECK(!find_wrong_row(view));
+                if (by_source) {
+                    joined.add_source_counts({view, found.offsets, found.sources, found.counts}, shift);
+                } else {
+                    CHECK(found.offsets.empty());
+                    joined.add_counts(view, shift);
+                }
+            }
+            shift += bytes;
+        }
+        if (by_source) {
+            const SourceCounts expected = whole.finish_by_source(), found = joined.finish_by_source();
+            CHECK_EQUAL(rows(found.total), rows(expected.total));
+            CHECK(found.offsets == expected.offsets && found.sources == expected.sources);
+            CHECK(found.counts == expected.counts);
+        } else {
+            CHECK_EQUAL(rows(joined.finish()), rows(whole.finish()));
+        }
+    }
+    CHECK_THROWS(ChunkCounter(1).drain().bucket(DrainedCounts::buckets), std::out_of_range);
+    CHECK_THROWS(ChunkCounter(1, true).add_source_counts({}, 0), std::out_of_range);
 }
 
 CASE("counting: chunks cut by the caller") {

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from prunedbpe.analysis.retargeting import id_map, retarget
     from prunedbpe.analysis.sweeping import sweep
     from prunedbpe.corpus import Corpus, CorpusReport, Shard
-    from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source, reduce_counts
+    from prunedbpe.counts import (
+        ChunkCounts,
+        SourceCounts,
+        count,
+        count_by_source,
+        count_to_file,
+        reduce_counts,
+    )
     from prunedbpe.errors import PrunedBPEError
     from prunedbpe.exchange.importing import import_tokenizer
     from prunedbpe.merges import Applied, Learner, MergeTable, learn, replay
@@ -33,7 +40,14 @@ _HOMES = {
     "analysis.retargeting": ("id_map", "retarget"),
     "analysis.sweeping": ("sweep",),
     "corpus": ("Corpus", "CorpusReport", "Shard"),
-    "counts": ("ChunkCounts", "SourceCounts", "count", "count_by_source", "reduce_counts"),
+    "counts": (
+        "ChunkCounts",
+        "SourceCounts",
+        "count",
+        "count_by_source",
+        "count_to_file",
+        "reduce_counts",
+    ),
     "errors": ("PrunedBPEError",),
     "exchange.importing": ("import_tokenizer",),
     "merges": ("Applied", "Learner", "MergeTable", "learn", "replay"),
@@ -66,6 +80,7 @@ __all__ = [
     "Vocabulary",
     "count",
     "count_by_source",
+    "count_to_file",
     "id_map",
     "import_tokenizer",
     "learn",

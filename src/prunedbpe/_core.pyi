@@ -34,7 +34,7 @@ def code_point_flags() -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]:
 class ChunkCounter:
     """Collects chunk counts; one owner."""
 
-    def __init__(self, threads: int) -> None: ...
+    def __init__(self, threads: int, by_source: bool = False) -> None: ...
 
     MAX_SOURCES: int = 1024
 
@@ -51,12 +51,24 @@ class ChunkCounter:
         Add the table of a corpus part that starts `shift` bytes into the corpus.
         """
 
+    def add_source_counts(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_sources: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: int) -> None:
+        """As add_counts, for a table that is divided by source."""
+
     def regroup(self, groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Join sources: what was counted for source i now belongs to groups[i]."""
 
     @property
     def position(self) -> int:
         """Bytes of all documents added so far."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes held."""
+
+    def drain(self) -> DrainedCounts:
+        """
+        Take out what was counted, by hash bucket, and leave the counter empty.
+        """
 
     def finish(self) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
@@ -68,6 +80,16 @@ class ChunkCounter:
         The table, and a sparse matrix of chunks and sources: offsets, sources, counts.
         """
 
+class DrainedCounts:
+    """Tables taken out of a ChunkCounter."""
+
+    BUCKETS: int = 256
+
+    def bucket(self, bucket: int) -> tuple[tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        The chunks of one hash bucket, as finish_by_source returns them; without cells if not divided by source.
+        """
+
 def find_wrong_row(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str] | None:
     """The first invalid row of a table and what is wrong with it, or None."""
 
@@ -77,7 +99,10 @@ def count_bytes(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
 class Learner:
     """Learns merges step by step; one owner."""
 
-    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)] | None, threads: int, split_from: int | None = None) -> None: ...
+    def __init__(self, bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)] | None, threads: int, split_from: int | None = None, narrow_slots: int = 18446744073709551615) -> None:
+        """
+        The last two are for tests: when merges are split between threads, and when positions take 64 bits.
+        """
 
     def advance(self, merge_count: int, seconds: float) -> int:
         """

@@ -7,20 +7,25 @@ the tokenizer. Train once, prune many times.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prunedbpe._support.checkpoint import NO_CHECKPOINT, Checkpoint
+from prunedbpe._support.memory import machine_memory
 from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.sizes import format_size, parse_size
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
-from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source
-from prunedbpe.counts.counting_by_source import source_kind
-from prunedbpe.errors import CorpusError
-from prunedbpe.merges import Candidates, Learner, MergeTable
+from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source, estimate
+from prunedbpe.counts.bounded import LEAST_MEMORY
+from prunedbpe.counts.chunk_counts import check_min_chunk_count
+from prunedbpe.counts.estimating import SAMPLE_BYTES
+from prunedbpe.errors import CorpusError, SettingsError
+from prunedbpe.merges import Candidates, Learner, MergeTable, learning_memory
 from prunedbpe.merges.run_directory import RunDirectory
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 from prunedbpe.tokenizer import Tokenizer
@@ -41,6 +46,14 @@ from prunedbpe.vocabulary import Vocabulary, check_special_tokens
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+_WORTH_SAMPLING = 2_000_000_000
+"""Bytes on disk from which on a sample is read before counting."""
+
+_SAMPLED_SHARE = 200
+"""One byte of so many is sampled then; it took 1 to 2 % of the time to count 3 GB of text."""
+
+_logger = logging.getLogger("prunedbpe")
+
 
 def train(
     corpus: CorpusInput | Corpus,
@@ -49,7 +62,9 @@ def train(
     policy: VisibilityPolicy | None = None,
     pretokenizer: str | Pretokenizer = "paper",
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
+    min_chunk_count: int = 1,
     threads: int | None = None,
+    memory: str | int | None = None,
     run_dir: str | Path | None = None,
     resume: bool = True,
     checkpoint_seconds: float = 30.0,
@@ -60,12 +75,17 @@ def train(
     """Train a tokenizer.
 
     Args:
-        corpus: Paths, an iterable of texts, or a :class:`~prunedbpe.corpus.Corpus`.
+        corpus: Paths, an iterable of texts, Arrow data, or a :class:`~prunedbpe.corpus.Corpus`.
         vocab_size: All a model sees: bytes, visible learned tokens, special tokens.
         policy: How to choose the visible tokens; ``VisibilityPolicy("40%")`` by default.
         pretokenizer: A built-in name, a regular expression, or a pretokenizer.
         special_tokens: Reserved tokens, in the order of their ids.
+        min_chunk_count: An approximation: drop chunks that occur fewer times before learning; 1 is
+            exact.
         threads: One per core by default; the result does not depend on it.
+        memory: How much memory the run may take, such as ``4GB``. Counting takes half of the
+            machine's by default, and what does not fit goes to disk. Learning needs the counts in
+            memory and is refused if they do not fit. The result does not depend on it.
         run_dir: Directory for counts and checkpoints; a run found there is resumed.
         resume: Whether to resume the run, or to start the run directory over.
         checkpoint_seconds: Interval between two checkpoints.
@@ -77,6 +97,7 @@ def train(
         CorpusError: No text was read.
         InsufficientCandidatesError: Too few tokens reach the threshold; checkpoints are kept.
         RunMismatchError: The run directory belongs to another corpus or other settings.
+        SettingsError: The memory is too small; the message says how much is needed.
 
     >>> tok = train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
     >>> [tok.token_bytes(i) for i in (256, 257)]
@@ -89,20 +110,36 @@ def train(
     policy.check(required)
     pretokenizer = find_pretokenizer(pretokenizer)
     corpus = open_corpus(corpus)
+    check_min_chunk_count(min_chunk_count, corpus.shard)
     run = None if run_dir is None else RunDirectory(run_dir)
     if run is not None:
-        run.claim(corpus, pretokenizer, resume=resume)
+        run.claim(corpus, pretokenizer, min_chunk_count=min_chunk_count, resume=resume)
 
     # 2. Count the chunks, by source if the policy compares sources.
+    if min_chunk_count == 1 and (run is None or not run.counts_path.exists()):
+        _warn_of_memory(corpus, pretokenizer, required, memory, threads)
+    how: Any = {
+        "pretokenizer": pretokenizer,
+        "min_chunk_count": min_chunk_count,
+        "threads": threads,
+        "memory": memory,
+        "progress": progress,
+    }
     sources = None
     if policy.is_auto:
-        sources = _count_sources(corpus, policy, pretokenizer, run, threads, progress)
-    if sources is None:
-        counts = _count(corpus, pretokenizer, run, threads, progress)
-    else:
+        kind = policy.source_kind
+        if run is not None:
+            sources = run.sources(corpus, kind, **how)
+        else:
+            sources = count_by_source(corpus, sources=kind, **how)
         counts = sources.total
+    elif run is not None:
+        counts = run.counts(corpus, **how)
+    else:
+        counts = count(corpus, **how)
     if required and not len(counts):
-        raise CorpusError(counts.corpus.why_empty(), hint="check the inputs and their encoding")
+        raise CorpusError(counts.why_empty(), hint="check the inputs and their encoding")
+    _check_memory(counts, required, memory, threads)
     validation = _count_validation(policy, pretokenizer, threads, progress)
     policy = policy.counted(sources, validation)
 
@@ -324,6 +361,7 @@ def training_figures(
     figures: Settings = {
         "boundary_frequency": int(merges.frequencies[required - 1]) if required else 0,
         "corpus": merges.corpus.as_settings(),
+        "min_chunk_count": merges.min_chunk_count,
         "standard_encoded_length": total_tokens(merges.applied, required),
     }
     if decision.segmentation == "rank":
@@ -355,39 +393,73 @@ def _checkpoint(
     return Checkpoint(run.choice_path, identity, every_seconds=seconds)
 
 
-def _count(
+def memory_to_learn(
+    chunks: int, unique_bytes: int, required: int, threads: int | None = None
+) -> int:
+    """Predict the memory of learning, the counts included, in bytes.
+
+    Args:
+        chunks: Unique chunks of the corpus.
+        unique_bytes: Their bytes.
+        required: How many learned tokens are to be visible; twice as many merges may be learned.
+        threads: One per core by default.
+    """
+    table = unique_bytes + 24 * chunks
+    return table + learning_memory(chunks, unique_bytes, 2 * required, threads=threads)
+
+
+def _warn_of_memory(
     corpus: Corpus,
     pretokenizer: Pretokenizer,
-    run: RunDirectory | None,
+    required: int,
+    memory: str | int | None,
     threads: int | None,
-    progress: Progress,
-) -> ChunkCounts:
-    def count_corpus() -> ChunkCounts:
-        return count(corpus, pretokenizer=pretokenizer, threads=threads, progress=progress)
-
-    return count_corpus() if run is None else run.counts(corpus, count_corpus)
-
-
-def _count_sources(
-    corpus: Corpus,
-    policy: VisibilityPolicy,
-    pretokenizer: Pretokenizer,
-    run: RunDirectory | None,
-    threads: int | None,
-    progress: Progress,
-) -> SourceCounts:
-    kind = policy.source_kind
-
-    def count_sources() -> SourceCounts:
-        return count_by_source(
-            corpus, sources=kind, pretokenizer=pretokenizer, threads=threads, progress=progress
+) -> None:
+    """Warn before a long count if a sample predicts that learning will be refused after it."""
+    size = corpus.size
+    if size is None or size < _WORTH_SAMPLING or corpus.shard is not None:
+        return
+    sample_bytes = min(size // _SAMPLED_SHARE, SAMPLE_BYTES)
+    try:
+        found = estimate(
+            corpus, pretokenizer=pretokenizer, sample_bytes=sample_bytes, threads=threads
+        )
+    except CorpusError:  # counting will find it, if it matters
+        return
+    needed = memory_to_learn(found.unique_chunks, found.unique_bytes, required, threads)
+    limit = _learning_limit(memory)
+    if needed > limit:
+        _logger.warning(
+            "a sample predicts about %s unique chunks; learning on them may need %s of "
+            "memory, more than %s: %s",
+            f"{found.unique_chunks:,}",
+            *(format_size(needed), format_size(limit), _memory_remedy(needed)),
         )
 
+
+def _learning_limit(memory: str | int | None) -> int:
+    return max(machine_memory() if memory is None else parse_size(memory, "memory"), LEAST_MEMORY)
+
+
+def _memory_remedy(needed: int) -> str:
     return (
-        count_sources()
-        if run is None
-        else run.sources(corpus, source_kind(corpus, kind), count_sources)
+        f"give --memory {format_size(needed).replace(' ', '')} on a machine that has it; "
+        "--min-chunk-count 2 needs less, but is an approximation, bad for text without spaces"
     )
+
+
+def _check_memory(
+    counts: ChunkCounts, required: int, memory: str | int | None, threads: int | None
+) -> None:
+    """Refuse to learn where that would need more memory than there is; counts are kept."""
+    needed = memory_to_learn(len(counts), len(counts.data), required, threads)
+    limit = _learning_limit(memory)
+    if needed > limit:
+        raise SettingsError(
+            f"learning on {len(counts):,} unique chunks needs about {format_size(needed)} of "
+            f"memory, more than {format_size(limit)}",
+            hint=_memory_remedy(needed),
+        )
 
 
 def _count_validation(

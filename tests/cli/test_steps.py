@@ -2,6 +2,7 @@
 
 from itertools import permutations
 
+import pyarrow.parquet as pq
 import pytest
 from cli_helpers import same_tokenizer
 
@@ -35,6 +36,17 @@ def test_counting_nothing_says_why(cli, tmp_path):
     assert len(ChunkCounts.load(tmp_path / "counts.parquet")) == 0
 
 
+def test_globs_and_counts_of_another_program(cli, corpus, tmp_path):
+    counts, foreign, merges = (tmp_path / f"{name}.parquet" for name in ("own", "other", "merges"))
+    cli("count", f"{corpus}/**/*.txt", "-o", counts, "-q")
+    expected = count(f"{corpus}/**/*.txt")
+    assert len(expected) and ChunkCounts.load(counts) == expected
+    assert "no file matches" in cli("count", f"{corpus}/*.no", "-o", counts, code=1).err
+    pq.write_table(expected.to_arrow().replace_schema_metadata(), foreign)
+    cli("learn", foreign, "--merges", 50, "-o", merges, "-q")
+    assert MergeTable.load(merges).pairs.tolist() == learn(expected, 50).pairs.tolist()
+
+
 def test_shards_in_any_order_reduce_to_the_whole_file(cli, corpus, steps, tmp_path):
     paths = [tmp_path / f"{index}.parquet" for index in range(3)]
     for index, path in enumerate(paths):
@@ -46,7 +58,10 @@ def test_shards_in_any_order_reduce_to_the_whole_file(cli, corpus, steps, tmp_pa
         assert whole == ChunkCounts.load(steps / "counts.parquet")
         assert whole.corpus == ChunkCounts.load(steps / "counts.parquet").corpus
     ended = cli("count", "--reduce", *paths[:2], "-o", tmp_path / "part.parquet", code=1)
-    assert "0/3, 1/3" in ended.err and not (tmp_path / "part.parquet").exists()
+    assert "shard 2/3 is missing" in ended.err and not (tmp_path / "part.parquet").exists()
+    cli("count", "--reduce", "--partial", *paths[:2], "-o", tmp_path / "part.parquet", "-q")
+    cli("count", "--reduce", paths[2], tmp_path / "part.parquet", "-o", tmp_path / "w.parquet")
+    assert (tmp_path / "w.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 
 def test_reports_for_programs(cli, corpus, steps, tmp_path):

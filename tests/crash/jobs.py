@@ -126,6 +126,13 @@ JOBS = [
         lambda folder: ChunkCounts.load(folder / "c.parquet"),
     ),
     Job(
+        "count that saves what it has after every file",
+        "count {i}/new -o {w}/c.parquet --checkpoint-seconds 0",
+        "count {i}/old -o {w}/c.parquet",
+        lambda folder: ChunkCounts.load(folder / "c.parquet"),
+        (),
+    ),
+    Job(
         "reduce",
         "count --reduce {i}/shards/0.parquet {i}/shards/1.parquet -o {w}/c.parquet",
         "count {i}/old -o {w}/c.parquet",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import documents
 
 import prunedbpe
-from prunedbpe import ChunkCounts, Corpus, Shard, reduce_counts
+from prunedbpe import ChunkCounts, Corpus, CorpusReport, Shard, reduce_counts
+from prunedbpe.counts.coverage import Coverage
 from prunedbpe.errors import SettingsError
 
 
@@ -44,6 +49,35 @@ def test_shards_of_files_in_any_order(files, count, data, tmp_path_factory):
     assert reduced.digest == whole.digest
     assert reduced.corpus == whole.corpus
     assert reduced.shard is None
+
+
+@given(
+    texts=st.lists(st.none() | st.text(max_size=20), max_size=40),
+    group_rows=st.integers(1, 12),
+    count=st.integers(1, 9),
+    batch_bytes=st.sampled_from([1, 30, 1 << 20]),
+)
+def test_shards_of_parquet(texts, group_rows, count, batch_bytes, tmp_path_factory):
+    """Each row group goes to one shard: together they hold every document once, in order."""
+    folder = tmp_path_factory.mktemp("row-groups")
+    Path(folder, "a.txt").write_text("before", encoding="utf-8")
+    table = pa.table({"text": pa.array(texts, pa.string())})
+    pq.write_table(table, folder / "b.parquet", row_group_size=group_rows)
+    Path(folder, "c.txt").write_text("after", encoding="utf-8")
+
+    def read(corpus: Corpus) -> list[str]:
+        return [document.decode() for batch in corpus.batches() for document in batch.documents()]
+
+    shards = [
+        Corpus(folder, shard=Shard(index, count), batch_bytes=batch_bytes) for index in range(count)
+    ]
+    expected = ["before", *filter(None, texts), "after"]
+    assert [document for shard in shards for document in read(shard)] == expected
+    assert sum((shard.report for shard in shards), CorpusReport()).files == 3
+    whole = prunedbpe.count(Corpus(folder))
+    reduced = reduce_counts([prunedbpe.count(shard) for shard in shards])
+    assert reduced == whole
+    assert reduced.corpus == whole.corpus
 
 
 @given(documents(), st.lists(st.integers(0, 8), max_size=3))
@@ -79,11 +113,37 @@ def test_shards_that_do_not_make_a_corpus(shards):
                 offsets=table.offsets,
                 counts=table.counts,
                 first_positions=table.first_positions,
-                shard=Shard(*shard) if shard else None,
+                coverage=Coverage.of(Shard(*shard), 2) if shard else None,
             )
         )
-    with pytest.raises(SettingsError, match="shards"):
+    with pytest.raises(SettingsError, match="shard"):
         reduce_counts(tables)
+
+
+@given(documents(), st.integers(1, 7), st.randoms(use_true_random=False))
+def test_any_tree_of_shards(tmp_path_factory, documents_, count, random):
+    """Reduce two random tables at a time, neighbours or not, until one is left."""
+    path = tmp_path_factory.mktemp("tree") / "text.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in documents_))
+    tables = [prunedbpe.count(Corpus(path, shard=Shard(i, count))) for i in range(count)]
+    while len(tables) > 1:
+        random.shuffle(tables)
+        tables.append(reduce_counts([tables.pop(), tables.pop()], partial=True))
+    assert tables[0] == prunedbpe.count(path)
+    assert tables[0].coverage is None
+
+
+def test_missing_and_doubled_shards_are_named():
+    tables = [
+        replace(ChunkCounts.from_mapping({b"ab": 1}), coverage=Coverage.of(Shard(i, 5), 2))
+        for i in (4, 0, 2)
+    ]
+    with pytest.raises(SettingsError, match="shards 1/5, 3/5 are missing"):
+        reduce_counts(tables)
+    with pytest.raises(SettingsError, match="shard 4/5 is given twice"):
+        reduce_counts([*tables, tables[0]], partial=True)
+    part = reduce_counts(tables, partial=True)
+    assert part.coverage == Coverage(5, (0, 2, 4), (2, 2, 2))
 
 
 def test_tables_of_different_pretokenizers():

@@ -54,17 +54,27 @@ std::optional<WrongRow> find_wrong_row(const ChunkCountsView& counts);
 /// Occurrences of each of the 256 bytes, weighted by chunk counts.
 std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts);
 
-/// Collects chunk counts. Every worker fills a table of its own for every source; `finish` reduces them to one. Memory:
-/// about 96 bytes for each unique chunk of up to 16 bytes in each table; longer chunks add their bytes.
+/// A borrowed SourceCounts; `offsets` is empty if the counts are not divided by source.
+struct SourceCountsView {
+    ChunkCountsView total;
+    std::span<const std::int64_t> offsets;
+    std::span<const std::uint32_t> sources;
+    std::span<const std::int64_t> counts;
+};
+
+class DrainedCounts;
+
+/// Collects chunk counts. Every worker fills a table of its own; `finish` reduces them to one. Memory: about 64 bytes
+/// for each unique chunk of up to 16 bytes in each table, longer chunks add their bytes; if counts are divided by source,
+/// 16 bytes for each source in which a chunk occurs.
 ///
-/// Sources are numbers below `max_sources`; a caller without sources leaves everything in source 0. A larger number
-/// throws std::out_of_range.
+/// Sources are numbers below `max_sources`; a larger number throws std::out_of_range.
 class ChunkCounter {
 public:
     static constexpr std::uint32_t max_sources = 1024;
 
-    /// `threads` 0 means one per core.
-    explicit ChunkCounter(unsigned threads);
+    /// `threads` 0 means one per core. Only with `by_source` are counts divided; otherwise sources are ignored.
+    explicit ChunkCounter(unsigned threads, bool by_source = false);
     ~ChunkCounter();
 
     /// Cuts the documents of a batch with `next` and counts their chunks; `documents` are in ascending order. The batch
@@ -80,12 +90,21 @@ public:
     /// Adds the table of a part of the corpus that starts `shift` bytes into it. Uses one thread.
     void add_counts(const ChunkCountsView& part, std::int64_t shift, std::uint32_t source = 0);
 
+    /// As `add_counts`, for a table that is divided by source. Throws std::out_of_range if its arrays do not match.
+    void add_source_counts(const SourceCountsView& part, std::int64_t shift);
+
     /// Joins sources: what was counted for source i now belongs to `groups[i]`. There must be a group for every source
     /// added so far.
     void regroup(std::span<const std::uint32_t> groups);
 
     /// Bytes of all documents added so far, which is the position of the next one.
     std::int64_t position() const { return position_; }
+
+    /// Bytes held.
+    std::size_t memory() const;
+
+    /// Takes out what was counted, by hash bucket, and leaves the counter empty.
+    DrainedCounts drain();
 
     /// Returns the table of all sources and leaves the counter empty.
     ChunkCounts finish();
@@ -97,6 +116,25 @@ private:
     struct Workers;
     std::unique_ptr<Workers> workers_;
     std::int64_t position_ = 0;
+};
+
+/// Tables taken out of a counter. Equal chunks are in the same bucket, whichever counter they come from, so tables of
+/// any size can be joined bucket by bucket.
+class DrainedCounts {
+public:
+    static constexpr std::size_t buckets = 256;
+
+    DrainedCounts(DrainedCounts&&) noexcept;
+    ~DrainedCounts();
+
+    /// The chunks of one bucket in order of first position. Several threads may call it.
+    SourceCounts bucket(std::size_t bucket) const;
+
+private:
+    friend class ChunkCounter;
+    struct Tables;
+    explicit DrainedCounts(std::unique_ptr<Tables> tables);
+    std::unique_ptr<Tables> tables_;
 };
 
 }  // namespace prunedbpe

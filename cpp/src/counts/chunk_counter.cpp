@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <atomic>
-#include <deque>
+#include <bit>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "counts/chunk_pipeline.hpp"
-#include "counts/join_sources.hpp"
+#include "counts/join_tables.hpp"
+#include "counts/partitioned_entries.hpp"
 #include "counts/reduce_tables.hpp"
 #include "pretokenizers/chunk_scanner.hpp"
 #include "prunedbpe/counts.hpp"
@@ -46,27 +48,45 @@ std::vector<std::int64_t> count_bytes(const ChunkCountsView& counts) {
 }
 
 struct ChunkCounter::Workers {
-    explicit Workers(unsigned threads) : team(threads) { tables_of(0); }
+    Workers(unsigned threads, bool is_divided)
+        : team(threads), by_source(is_divided), tables(team.size()), cells(team.size()) {}
 
-    /// The tables of a source, by worker.
-    std::vector<ChunkTable>& tables_of(std::uint32_t source) {
+    ChunkPipeline pipeline(unsigned worker) { return {tables[worker], by_source ? &cells[worker] : nullptr}; }
+
+    void check_source(std::uint32_t source) {
         if (source >= max_sources) throw std::out_of_range("a source beyond the largest number");
-        while (tables.size() <= source) tables.emplace_back(team.size());
-        return tables[source];
+        source_count = std::max(source_count, source + 1);
+    }
+
+    /// The tables and their cells; leaves empty ones behind.
+    auto take() {
+        return std::pair(std::exchange(tables, std::vector<ChunkTable>(team.size())),
+                         std::exchange(cells, std::vector<SourceCells>(team.size())));
     }
 
     WorkerTeam team;
-    std::vector<std::vector<ChunkTable>> tables;  // by source, then by worker
+    bool by_source;
+    std::uint32_t source_count = 1;  // one more than the largest source so far
+    std::vector<ChunkTable> tables;  // by worker
+    std::vector<SourceCells> cells;  // by worker; empty unless by source
 };
 
-ChunkCounter::ChunkCounter(unsigned threads) : workers_(std::make_unique<Workers>(threads)) {}
+ChunkCounter::ChunkCounter(unsigned threads, bool by_source)
+    : workers_(std::make_unique<Workers>(threads, by_source)) {}
 ChunkCounter::~ChunkCounter() = default;
+
+std::size_t ChunkCounter::memory() const {
+    std::size_t bytes = 0;
+    for (const ChunkTable& table : workers_->tables) bytes += table.memory();
+    for (const SourceCells& cells : workers_->cells) bytes += cells.memory();
+    return bytes;
+}
 
 void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                                  std::span<const DocumentSpan> documents, std::span<const std::uint32_t> sources) {
     if (!sources.empty()) {
         if (sources.size() != documents.size()) throw std::out_of_range("as many sources as documents are needed");
-        workers_->tables_of(*std::max_element(sources.begin(), sources.end()));
+        workers_->check_source(*std::max_element(sources.begin(), sources.end()));
     }
     const DocumentSpan* const first_document = documents.data();
     struct Piece {
@@ -95,15 +115,14 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
     }
     std::atomic<std::size_t> next_piece{0};
     workers_->team.run([&](unsigned worker) {
-        std::deque<ChunkPipeline> pipelines;  // by source
-        for (auto& tables : workers_->tables) pipelines.emplace_back(tables[worker]);
+        ChunkPipeline pipeline = workers_->pipeline(worker);
         std::int64_t polled = 0;  // the position at which poll_interrupt() was called last
         with_scanner(next, [&]<NextChunk next_chunk>() {
             // Each worker takes rising pieces, so its table stays in order of first position.
             for (std::size_t piece; (piece = next_piece.fetch_add(1)) < pieces.size();) {
                 std::int64_t position = pieces[piece].position;
                 for (const DocumentSpan& document : pieces[piece].documents) {
-                    ChunkPipeline& pipeline = pipelines[sources.empty() ? 0 : sources[&document - first_document]];
+                    const std::uint32_t source = sources.empty() ? 0 : sources[&document - first_document];
                     const char* const begin = text.data() + document.begin;
                     const char* const end = text.data() + document.end;
                     ChunkScanner<next_chunk> scanner(end);
@@ -114,7 +133,8 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                         }
                         scanner.next(at).for_each_end([&](const char* stop) {
                             const std::string_view chunk(at, static_cast<std::size_t>(stop - at));
-                            pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position + (at - begin));
+                            pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position + (at - begin),
+                                         source);
                             at = stop;
                         });
                     }
@@ -122,18 +142,19 @@ void ChunkCounter::add_documents(NextChunk next, std::string_view text,
                 }
             }
         });
-        for (ChunkPipeline& pipeline : pipelines) pipeline.flush();
+        pipeline.flush();
     });
 }
 
 void ChunkCounter::add_chunks(std::string_view text, std::span<const std::int64_t> ends, std::uint32_t source) {
-    ChunkPipeline pipeline(workers_->tables_of(source)[0]);
+    workers_->check_source(source);
+    ChunkPipeline pipeline = workers_->pipeline(0);
     std::int64_t begin = 0;
     for (std::size_t i = 0; const std::int64_t end : ends) {
         if (++i % poll_rows == 0) poll_interrupt();
         const std::string_view chunk =
             text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-        pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position_ + begin);
+        pipeline.add(make_chunk_key(chunk, text.data() + text.size()), 1, position_ + begin, source);
         begin = end;
     }
     pipeline.flush();
@@ -141,52 +162,100 @@ void ChunkCounter::add_chunks(std::string_view text, std::span<const std::int64_
 }
 
 void ChunkCounter::add_counts(const ChunkCountsView& part, std::int64_t shift, std::uint32_t source) {
-    ChunkPipeline pipeline(workers_->tables_of(source)[0]);
+    workers_->check_source(source);
+    ChunkPipeline pipeline = workers_->pipeline(0);
     const char* const end = reinterpret_cast<const char*>(part.bytes.data()) + part.bytes.size();
     for (std::size_t i = 0; i < part.size(); ++i) {
         if (i % poll_rows == 0) poll_interrupt();
-        pipeline.add(make_chunk_key(part.chunk(i), end), part.counts[i], part.first_positions[i] + shift);
+        pipeline.add(make_chunk_key(part.chunk(i), end), part.counts[i], part.first_positions[i] + shift, source);
     }
     pipeline.flush();
 }
 
-void ChunkCounter::regroup(std::span<const std::uint32_t> groups) {
-    if (groups.size() < workers_->tables.size()) throw std::out_of_range("a source without a group");
-    auto tables = std::exchange(workers_->tables, {});
-    for (std::size_t source = 0; source < tables.size(); ++source) workers_->tables_of(groups[source]);
-    workers_->team.run([&](unsigned worker) {
-        for (std::size_t source = 0; source < tables.size(); ++source) {
-            ChunkTable& from = tables[source][worker];
-            ChunkTable& into = workers_->tables[groups[source]][worker];
-            if (into.size() == 0) {
-                into = std::move(from);
-            } else {
-                ChunkPipeline pipeline(into);
-                for (std::size_t i = 0; i < from.size(); ++i) {
-                    if (i % poll_rows == 0) poll_interrupt();
-                    const std::string_view chunk = from[i].key();
-                    const char* const readable_end = chunk.data() + std::max(chunk.size(), short_chunk);
-                    pipeline.add(make_chunk_key(chunk, readable_end), from[i].count, from.first_position(i));
-                }
-                pipeline.flush();
-            }
-            from = ChunkTable();
+void ChunkCounter::add_source_counts(const SourceCountsView& part, std::int64_t shift) {
+    if (part.offsets.size() != part.total.size() + 1 || part.sources.size() != part.counts.size() ||
+        part.offsets.back() != static_cast<std::int64_t>(part.counts.size())) {
+        throw std::out_of_range("counts by source that do not match their chunks");
+    }
+    const char* const end = reinterpret_cast<const char*>(part.total.bytes.data()) + part.total.bytes.size();
+    for (std::size_t i = 0; i < part.total.size(); ++i) {
+        if (i % poll_rows == 0) poll_interrupt();
+        const std::size_t entry = workers_->tables[0].add(make_chunk_key(part.total.chunk(i), end), part.total.counts[i],
+                                                          part.total.first_positions[i] + shift);
+        for (auto cell = static_cast<std::size_t>(part.offsets[i]); cell < static_cast<std::size_t>(part.offsets[i + 1]);
+             ++cell) {
+            workers_->check_source(part.sources[cell]);
+            workers_->cells[0].add(entry, part.sources[cell], part.counts[cell]);
         }
-    });
+    }
+}
+
+void ChunkCounter::regroup(std::span<const std::uint32_t> groups) {
+    if (groups.size() < workers_->source_count) throw std::out_of_range("a source without a group");
+    workers_->source_count = 1;
+    for (const std::uint32_t group : groups) workers_->check_source(group);
+    workers_->team.run(
+        [&](unsigned worker) { workers_->cells[worker] = workers_->cells[worker].regrouped(groups); });
 }
 
 ChunkCounts ChunkCounter::finish() {
     position_ = 0;
-    if (workers_->tables.size() > 1) regroup(std::vector<std::uint32_t>(workers_->tables.size()));
-    return reduce_tables(workers_->tables[0], workers_->team);
+    auto [tables, cells] = workers_->take();
+    return reduce_tables(tables, workers_->team);
 }
 
 SourceCounts ChunkCounter::finish_by_source() {
     position_ = 0;
-    std::vector<ChunkCounts> parts;
-    for (auto& tables : workers_->tables) parts.push_back(reduce_tables(tables, workers_->team));
-    workers_->tables.resize(1);
-    return join_sources(parts);
+    const auto [tables, cells] = workers_->take();
+    TableJoin join(true);
+    for (std::size_t worker = 0; worker < tables.size(); ++worker) {
+        for (std::size_t i = 0; i < tables[worker].size(); ++i) {
+            if (i % poll_rows == 0) poll_interrupt();
+            join.add(tables[worker], i, cells[worker]);
+        }
+    }
+    return join.finish();
+}
+
+/// What `drain` took out, by worker.
+struct DrainedCounts::Tables {
+    bool by_source;
+    std::vector<ChunkTable> tables;
+    std::vector<SourceCells> cells;
+    std::vector<std::optional<PartitionedEntries>> entries;
+};
+
+DrainedCounts ChunkCounter::drain() {
+    position_ = 0;
+    auto [taken, cells] = workers_->take();
+    std::vector<ChunkTable>& tables = taken;  // a lambda cannot capture a structured binding in Clang 14
+    for (ChunkTable& table : tables) table.end_adding();
+    std::vector<std::optional<PartitionedEntries>> entries(tables.size());
+    workers_->team.run([&](unsigned worker) {
+        entries[worker].emplace(tables[worker], std::countr_zero(DrainedCounts::buckets));
+    });
+    return DrainedCounts(std::unique_ptr<DrainedCounts::Tables>(
+        new DrainedCounts::Tables{workers_->by_source, std::move(tables), std::move(cells), std::move(entries)}));
+}
+
+DrainedCounts::DrainedCounts(std::unique_ptr<Tables> tables) : tables_(std::move(tables)) {}
+DrainedCounts::DrainedCounts(DrainedCounts&&) noexcept = default;
+DrainedCounts::~DrainedCounts() = default;
+
+SourceCounts DrainedCounts::bucket(std::size_t bucket) const {
+    constexpr std::size_t distance = 16;  // entries of a bucket are far apart
+    if (bucket >= buckets) throw std::out_of_range("a bucket beyond the last one");
+    TableJoin join(tables_->by_source);
+    for (std::size_t worker = 0; worker < tables_->tables.size(); ++worker) {
+        const ChunkTable& table = tables_->tables[worker];
+        const std::span<const TaggedEntry> entries = tables_->entries[worker]->partition(bucket);
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (i % poll_rows == 0) poll_interrupt();
+            if (i + distance < entries.size()) __builtin_prefetch(&table[entries[i + distance].index]);
+            join.add(table, entries[i].index, tables_->cells[worker]);
+        }
+    }
+    return join.finish();
 }
 
 }  // namespace prunedbpe

@@ -32,10 +32,12 @@ const char* ChunkTable::keep(std::string_view bytes) {
         // A very long key gets a block of its own; the current block stays in use.
         if (bytes.size() > block / 8) {
             arena_.push_back(make_huge_array<char>(bytes.size()));
+            arena_bytes_ += bytes.size();
             std::memcpy(arena_.back().get(), bytes.data(), bytes.size());
             return arena_.back().get();
         }
         arena_.push_back(make_huge_array<char>(block));
+        arena_bytes_ += block;
         arena_next_ = arena_.back().get();
         arena_left_ = block;
     }

@@ -33,6 +33,9 @@ public:
             if (key.is_short()) return words[0] == key.low && words[1] == key.high;
             return std::memcmp(bytes, key.bytes.data(), length) == 0;
         }
+        ChunkKey chunk_key() const {
+            return length <= short_chunk ? ChunkKey{key(), words[0], words[1], tag} : ChunkKey{key(), 0, 0, tag};
+        }
     };
 
     ChunkTable() : slots_(1024) {}
@@ -66,6 +69,11 @@ public:
     const Entry& operator[](std::size_t i) const { return entries_[i]; }
     std::int64_t first_position(std::size_t i) const { return first_positions_[i]; }
 
+    /// Bytes held.
+    std::size_t memory() const {
+        return slots_.size() * sizeof(Slot) + entries_.memory() + first_positions_.memory() + arena_bytes_;
+    }
+
     /// Frees the slots, which only `add` needs; nothing may be added afterwards.
     void end_adding() { slots_ = {}; }
 
@@ -92,6 +100,7 @@ private:
     std::vector<HugeArray<char>> arena_;  // blocks, so that keys never move
     char* arena_next_ = nullptr;
     std::size_t arena_left_ = 0;
+    std::size_t arena_bytes_ = 0;  // of all blocks
 };
 
 }  // namespace prunedbpe

@@ -12,7 +12,6 @@ from functools import lru_cache
 import numpy as np
 
 from prunedbpe.counts import ChunkCounts
-from prunedbpe.types import BoolArray
 
 NO_LETTER = "other"
 
@@ -52,30 +51,8 @@ def script_of(chunk: bytes) -> str:
 def split_by_script(counts: ChunkCounts) -> dict[str, ChunkCounts]:
     """Split a table by script; the script with the most characters comes first."""
     scripts = np.array([script_of(chunk) for chunk, _ in counts.items()])
-    tables = {
-        str(script): select_chunks(counts, scripts == script) for script in np.unique(scripts)
-    }
+    tables = {str(script): counts.select(scripts == script) for script in np.unique(scripts)}
     return dict(sorted(tables.items(), key=lambda named: (-characters(named[1]), named[0])))
-
-
-def select_chunks(counts: ChunkCounts, chosen: BoolArray) -> ChunkCounts:
-    """Return the table of the chosen chunks.
-
-    >>> table = ChunkCounts.from_mapping({b"ab": 2, b"c": 1, b"de": 3})
-    >>> dict(select_chunks(table, np.array([True, False, True])).items())
-    {b'ab': 2, b'de': 3}
-    """
-    lengths = np.diff(counts.offsets)
-    offsets = np.zeros(int(chosen.sum()) + 1, np.int64)
-    np.cumsum(lengths[chosen], out=offsets[1:])
-    return ChunkCounts(
-        data=counts.data[np.repeat(chosen, lengths)],
-        offsets=offsets,
-        counts=counts.counts[chosen],
-        first_positions=counts.first_positions[chosen],
-        pretokenizer=counts.pretokenizer,
-        corpus=counts.corpus,
-    )
 
 
 def characters(counts: ChunkCounts) -> int:

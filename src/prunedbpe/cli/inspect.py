@@ -13,7 +13,7 @@ from prunedbpe.analysis.comparison import ComparedToken, compare
 from prunedbpe.analysis.inspection import ExposureTable, TokenReport
 from prunedbpe.cli import options
 from prunedbpe.cli.terminal import hint, print_json, print_line, print_table
-from prunedbpe.cli.train import length_facts, visibility_facts
+from prunedbpe.cli.train import approximation_facts, length_facts, visibility_facts
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import count
 from prunedbpe.errors import SettingsError
@@ -181,6 +181,7 @@ def _show_overview(facts: Settings, as_json: bool) -> None:
         rows += [
             *visibility_facts(training),
             ("corpus", f"{corpus['documents']:,} documents, {corpus['bytes']:,} bytes"),
+            *approximation_facts(training.get("min_chunk_count", 1)),
             *length_facts(training),
         ]
     print_table(rows)

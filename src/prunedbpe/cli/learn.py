@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import info, on_interrupt, print_json
+from prunedbpe.cli.terminal import info, info_table, on_interrupt, print_json
+from prunedbpe.cli.train import approximation_facts
 from prunedbpe.counts import ChunkCounts
 from prunedbpe.merges.run_directory import learn_to_file
 
@@ -16,7 +17,11 @@ from prunedbpe.merges.run_directory import learn_to_file
 def command(
     counts: Annotated[
         Path,
-        typer.Argument(metavar="COUNTS", help="The output of `count`.", show_default=False),
+        typer.Argument(
+            metavar="COUNTS",
+            help="The output of `count`, or any Parquet file of chunk, count and first_position.",
+            show_default=False,
+        ),
     ],
     merges: Annotated[int, typer.Option(min=0, help="Total number of merges.", show_default=False)],
     output: Annotated[
@@ -54,6 +59,7 @@ def command(
             progress=options.choose_progress(progress, quiet=quiet),
         )
     if not quiet:
+        info_table(approximation_facts(learned.min_chunk_count))
         end = "; no further pair occurs twice" if learned.exhausted else ""
         info(f"{output} holds {len(learned):,} merges{end}")
     if as_json:
@@ -65,5 +71,6 @@ def command(
                 "counts_digest": learned.counts_digest,
                 "pretokenizer": learned.pretokenizer.describe(),
                 "corpus": learned.corpus.as_settings(),
+                "min_chunk_count": learned.min_chunk_count,
             }
         )

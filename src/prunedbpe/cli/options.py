@@ -52,12 +52,32 @@ class SegmentationName(str, Enum):
     SHORTEST = "shortest"
 
 
+class EngineName(str, Enum):
+    """What runs the work, if not this machine alone."""
+
+    RAY = "ray"
+
+
+Engine = Annotated[
+    EngineName | None,
+    typer.Option(help="Run on a cluster; needs its package.", show_default=False),
+]
+
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="Of the cluster; by default as the environment says, or a new one on this machine.",
+        show_default=False,
+    ),
+]
+
 Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="CORPUS",
-        help="Files and folders, '-' for standard input. Each line of .txt .log .html is a "
-        "document; .jsonl and .parquet have a text field; .gz .zst .xz .bz2 are decompressed.",
+        help="Files, folders, quoted globs, URLs (s3://...), '-' for standard input. Each line of "
+        ".txt .log .html is a document; .jsonl and .parquet have a text field; .gz .zst .xz .bz2 "
+        "are decompressed.",
         show_default=False,
     ),
 ]
@@ -111,6 +131,14 @@ OriginalPretokenizer = Annotated[
         metavar="NAME|REGEX",
         help="The original's pretokenizer, if its files do not name it.",
         show_default=False,
+    ),
+]
+MinChunkCount = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Approximate: drop chunks that occur fewer than N times before learning.",
     ),
 ]
 VocabSize = Annotated[
@@ -211,6 +239,15 @@ MaxTrainVocab = Annotated[
 Threads = Annotated[
     int | None,
     typer.Option(min=1, help="One per core by default; never changes the result."),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Memory for counting, such as 4GB; half of the machine's by default. What does not "
+        "fit goes to disk; never changes the result.",
+        show_default=False,
+    ),
 ]
 CheckpointSeconds = Annotated[float, typer.Option(min=0, help="Seconds between checkpoints.")]
 CheckpointAt = Annotated[

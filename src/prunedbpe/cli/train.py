@@ -8,9 +8,12 @@ from typing import Annotated
 import typer
 
 from prunedbpe._support.input_files import read_json
+from prunedbpe._support.memory import memory_budget
+from prunedbpe._support.sizes import format_size
 from prunedbpe.cli import options
 from prunedbpe.cli.terminal import align, info, info_table, on_interrupt, print_json, warning
 from prunedbpe.corpus import Corpus, CorpusReport
+from prunedbpe.counts.bounded import LEAST_MEMORY
 from prunedbpe.pretokenizers import find_pretokenizer
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.folder import SETTINGS_FILE
@@ -35,6 +38,7 @@ def command(
     special_token: options.SpecialTokens = None,
     no_special_tokens: options.NoSpecialTokens = False,
     max_train_vocab: options.MaxTrainVocab = None,
+    min_chunk_count: options.MinChunkCount = 1,
     validation: options.Validation = None,
     candidate_ratio: options.CandidateRatio = None,
     trust_corpus: options.TrustCorpus = False,
@@ -45,6 +49,7 @@ def command(
         Path | None,
         typer.Option(help="Keep counts and checkpoints here; resume the run found here."),
     ] = None,
+    memory: options.Memory = None,
     resume: Annotated[
         bool,
         typer.Option("--resume/--no-resume", help="Resume the run directory, or start over."),
@@ -101,29 +106,37 @@ def command(
             policy=policy,
             pretokenizer=find_pretokenizer(pretokenizer, "NFC" if nfc else None),
             special_tokens=special_tokens,
+            min_chunk_count=min_chunk_count,
             threads=threads,
+            memory=memory,
             run_dir=run_dir,
             resume=resume,
             checkpoint_seconds=checkpoint_seconds,
             checkpoint_at=[required_tokens(size, special_tokens) for size in checkpoint_at or ()],
             progress=options.choose_progress(progress, quiet=quiet),
         )
-    save_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
+    budget = format_size(memory_budget(memory, LEAST_MEMORY))
+    facts = [("memory", f"up to {budget} for counting")]
+    save_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json, facts=facts)
 
 
-def save_tokenizer(tokenizer: Tokenizer, folder: Path, *, quiet: bool, as_json: bool) -> None:
-    """Save a tokenizer and summarize how it was trained."""
+def save_tokenizer(
+    tokenizer: Tokenizer, folder: Path, *, quiet: bool, as_json: bool, facts: Facts | None = None
+) -> None:
+    """Save a tokenizer and summarize how it was trained, with more facts of this run."""
     tokenizer.save(folder)
     training = tokenizer.training
     if not quiet:
         info_table(
             [
                 *corpus_facts(CorpusReport.from_settings(training["corpus"])),
+                *approximation_facts(training["min_chunk_count"]),
                 ("vocabulary", f"{tokenizer.vocab_size:,}"),
                 *visibility_facts(training),
                 ("internal tokens", f"{tokenizer.vocabulary.internal_count:,}"),
                 ("segmentation", tokenizer.segmentation),
                 *length_facts(training),
+                *(facts or []),
             ]
         )
         show_gains(training)
@@ -143,6 +156,18 @@ def corpus_facts(corpus: CorpusReport) -> Facts:
     if corpus.replaced_documents:
         facts.append(("repaired documents", f"{corpus.replaced_documents:,}"))
     return facts
+
+
+def memory_fact(limit: int, *, spilled: bool) -> str:
+    """How much memory counting was allowed, and whether that was enough."""
+    return f"up to {format_size(limit)}, {'the rest on disk' if spilled else 'nothing on disk'}"
+
+
+def approximation_facts(min_chunk_count: int) -> Facts:
+    """Which chunks were dropped; nothing if the counts are exact."""
+    if min_chunk_count == 1:
+        return []
+    return [("min chunk count", f"{min_chunk_count:,}; chunks that occur less often are dropped")]
 
 
 def length_facts(training: Settings) -> Facts:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from prunedbpe._support.progress import SILENT, Progress
-from prunedbpe._support.threads import worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
-from prunedbpe.counts.counting import BatchCounter
+from prunedbpe.counts.bounded import BoundedCount
+from prunedbpe.counts.chunk_counts import check_min_chunk_count
+from prunedbpe.counts.coverage import Coverage
 from prunedbpe.counts.source_fields import FieldSources
 from prunedbpe.counts.source_layout import FileSources
 from prunedbpe.counts.sources import SourceCounts, SourceKind
@@ -17,7 +21,11 @@ def count_by_source(
     *,
     sources: SourceKind = "files",
     pretokenizer: str | Pretokenizer = "paper",
+    min_chunk_count: int = 1,
     threads: int | None = None,
+    memory: str | int | None = None,
+    folder: str | Path | None = None,
+    save: Callable[[SourceCounts], None] | None = None,
     progress: Progress = SILENT,
 ) -> SourceCounts:
     """Count the unique chunks of every source of a corpus.
@@ -27,31 +35,50 @@ def count_by_source(
         sources: What counts as one source. A corpus with a ``source_field`` is divided by that
             field instead of by files.
         pretokenizer: As for :func:`prunedbpe.count`.
+        min_chunk_count: As for :func:`prunedbpe.count`; the count is that of all sources together.
         threads: As for :func:`prunedbpe.count`.
+        memory: As for :func:`prunedbpe.count`.
+        folder: Where a count that is killed leaves what it has done, for the next one to resume.
+        save: Called with the result before the folder is removed.
         progress: As for :func:`prunedbpe.count`.
 
     Raises:
         CorpusError: A file cannot be read, or no document has the source field.
-        SettingsError: The kind of source is unknown.
+        SettingsError: The kind of source is unknown, or ``min_chunk_count`` does not apply.
 
     >>> counted = count_by_source(iter(["to be", "or not to be"]))
     >>> counted.names, len(counted.total)
     (('<python>',), 5)
     """
     corpus = open_corpus(corpus)
+    check_min_chunk_count(min_chunk_count, corpus.shard)
     # The plan is that of the whole corpus, so that all shards agree.
     sizes = {file["path"]: file["bytes"] for file in corpus.fingerprint()}
     field = _field_of(corpus, sources)
     layout = FileSources(sizes, sources) if field is None else FieldSources(field)
-    counter = BatchCounter(find_pretokenizer(pretokenizer), threads)
-    with progress.task("Counting", total=corpus.size, unit="bytes") as task:
-        for batch in corpus.batches(
-            task, threads=worker_count(threads), with_sources=field is not None
-        ):
-            counter.add(batch, layout.assign(batch, counter))
-    names, note = layout.finish(counter)
-    kind = source_kind(corpus, sources)
-    return counter.finish_by_source(names, kind, note, corpus.report, corpus.shard)
+    with BoundedCount(
+        corpus,
+        find_pretokenizer(pretokenizer),
+        threads=threads,
+        memory=memory,
+        folder=None if folder is None else Path(folder),
+        layout=layout,
+    ) as counter:
+        counter.run(progress)
+        names, note = layout.finish(counter)
+        found = SourceCounts.from_blocks(
+            counter.blocks(progress, min_chunk_count),
+            names,
+            kind=source_kind(corpus, sources),
+            note=note,
+            pretokenizer=counter.pretokenizer,
+            corpus=counter.report,
+            coverage=Coverage.of(corpus.shard, counter.text_bytes),
+            min_chunk_count=min_chunk_count,
+        )
+        if save is not None:
+            save(found)
+        return found
 
 
 def source_kind(corpus: Corpus, sources: SourceKind) -> str:

@@ -10,10 +10,10 @@ import numpy as np
 
 from prunedbpe.corpus import DocumentBatch
 from prunedbpe.corpus.documents import NO_SOURCE
-from prunedbpe.counts.counting import BatchCounter
+from prunedbpe.counts.bounded import BoundedCount
 from prunedbpe.counts.source_layout import MOST_SOURCES
 from prunedbpe.errors import CorpusError
-from prunedbpe.types import UInt32Array
+from prunedbpe.types import Settings, UInt32Array
 
 OTHER_SOURCES = "<other>"
 """The source of all names that are not among the largest."""
@@ -37,7 +37,7 @@ class FieldSources:
         self._places: dict[bool, str] = {}  # whether documents have fields -> the first such file
         self._is_known = False
 
-    def assign(self, batch: DocumentBatch, counter: BatchCounter) -> UInt32Array:
+    def assign(self, batch: DocumentBatch, counter: BoundedCount) -> UInt32Array:
         """Return the source of each document."""
         self._places.setdefault(batch.sources is not None, batch.source)
         lengths = batch.spans[:, 1] - batch.spans[:, 0]
@@ -52,7 +52,25 @@ class FieldSources:
             numbers[index] = self._number(column.names[index], int(sizes[index]))
         return numbers[column.indices]
 
-    def finish(self, counter: BatchCounter) -> tuple[list[str], str]:
+    def state(self) -> Settings:
+        """What it has seen so far, as a JSON object."""
+        return {
+            "names": list(self._numbers),
+            "bytes": self._bytes,
+            "is_full": self._is_full,
+            "places": [[has_field, place] for has_field, place in self._places.items()],
+            "is_known": self._is_known,
+        }
+
+    def restore(self, state: Settings) -> None:
+        """Continue from a state."""
+        self._numbers = {name: number for number, name in enumerate(state["names"])}
+        self._bytes = list(state["bytes"])
+        self._is_full = state["is_full"]
+        self._places = dict(state["places"])
+        self._is_known = state["is_known"]
+
+    def finish(self, counter: BoundedCount) -> tuple[list[str], str]:
         """Join the small sources; returns the names of all, and a note.
 
         Raises:

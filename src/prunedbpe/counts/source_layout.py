@@ -21,12 +21,13 @@ from typing import get_args
 
 import numpy as np
 
+from prunedbpe._support.remote_files import is_url
 from prunedbpe.corpus import DocumentBatch
 from prunedbpe.corpus.files import STDIN
-from prunedbpe.counts.counting import BatchCounter
+from prunedbpe.counts.bounded import BoundedCount
 from prunedbpe.counts.sources import WHOLE_CORPUS, SourceKind
 from prunedbpe.errors import SettingsError
-from prunedbpe.types import UInt32Array
+from prunedbpe.types import Settings, UInt32Array
 
 MOST_SOURCES = 64
 """A corpus of more files is grouped into at most this many sources."""
@@ -60,7 +61,7 @@ class FileSources:
         # By group and number in the group, in order of first appearance: the number of the source.
         self._parts: dict[tuple[str, int], int] = {}
 
-    def assign(self, batch: DocumentBatch, counter: BatchCounter) -> UInt32Array:
+    def assign(self, batch: DocumentBatch, counter: BoundedCount) -> UInt32Array:
         """Return the source of each document; sources counted so far may be joined before."""
         group = self._group_of.get(batch.source, batch.source)
         lengths = batch.spans[:, 1] - batch.spans[:, 0]
@@ -76,7 +77,21 @@ class FileSources:
         numbers = [self._number(group, part) for part in parts.tolist()]
         return np.array(numbers, np.uint32)[indices]
 
-    def finish(self, counter: BatchCounter) -> tuple[list[str], str]:
+    def state(self) -> Settings:
+        """What it has seen so far, as a JSON object."""
+        return {
+            "group_bytes": self._group_bytes,
+            "part_bytes": self._part_bytes,
+            "parts": [list(part) for part in self._parts],
+        }
+
+    def restore(self, state: Settings) -> None:
+        """Continue from a state."""
+        self._group_bytes = dict(state["group_bytes"])
+        self._part_bytes = state["part_bytes"]
+        self._parts = {(group, part): number for number, (group, part) in enumerate(state["parts"])}
+
+    def finish(self, counter: BoundedCount) -> tuple[list[str], str]:
         """Join what need not stay divided; returns the names of the sources, and a note."""
         total = sum(self._group_bytes.values())
         large = {name for name, size in self._group_bytes.items() if size * _LARGE_SHARE > total}
@@ -106,7 +121,7 @@ class FileSources:
         return self._parts.setdefault((group, part), len(self._parts))
 
     def _join(
-        self, counter: BatchCounter, target: Mapping[tuple[str, int], tuple[str, int]]
+        self, counter: BoundedCount, target: Mapping[tuple[str, int], tuple[str, int]]
     ) -> None:
         old, self._parts = self._parts, {}
         groups = [self._number(*target[part]) for part in old]
@@ -128,12 +143,18 @@ def _group_files(
         return {path: "<stdin>" if path == STDIN else path for path in sizes}, []
     folders = {path: PurePath(path).parent for path in sizes}
     if kind == "folders" and len(set(folders.values())) <= MOST_SOURCES:
-        return {path: folder.as_posix() for path, folder in folders.items()}, []
+        return {path: _folder_name(path, folder) for path, folder in folders.items()}, []
     deepest = max(len(folder.parts) for folder in folders.values())
     for depth in range(deepest, 0, -1):
         cut = {path: PurePath(*folder.parts[:depth]) for path, folder in folders.items()}
         found = len(set(cut.values()))
         if 2 <= found <= MOST_SOURCES:
             note = f"{len(sizes):,} files grouped by folder into {found} sources"
-            return {path: folder.as_posix() for path, folder in cut.items()}, [note]
+            return {path: _folder_name(path, folder) for path, folder in cut.items()}, [note]
     return dict.fromkeys(sizes, WHOLE_CORPUS), [f"{len(sizes):,} files taken as one text"]
+
+
+def _folder_name(path: str, folder: PurePath) -> str:
+    """The name of a folder; a path object drops one of the slashes of a URL."""
+    name = folder.as_posix()
+    return name.replace(":/", "://", 1) if is_url(path) else name

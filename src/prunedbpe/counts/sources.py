@@ -7,8 +7,8 @@ sparse matrix divides each count by source.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -31,7 +31,7 @@ WHOLE_CORPUS = "<corpus>"
 """The name of the source that holds everything."""
 
 FORMAT = "prunedbpe source counts"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +130,38 @@ class SourceCounts:
         return cls(total, tuple(indices), offsets, sources, counts, kind)
 
     @classmethod
+    def from_blocks(
+        cls,
+        blocks: Iterable[Any],
+        names: Sequence[str],
+        *,
+        kind: str,
+        note: str,
+        **about: Any,
+    ) -> SourceCounts:
+        """Make counts of Arrow record batches that follow one another.
+
+        Args:
+            blocks: The batches.
+            names: The sources.
+            kind: What counted as one source.
+            note: How files were grouped or divided.
+            **about: Fields of :class:`ChunkCounts`: pretokenizer, corpus and coverage.
+        """
+        import pyarrow as pa
+
+        from prunedbpe.counts.partial_tables import from_batch
+
+        batches = list(blocks)
+        if not batches:
+            single = cls.single(ChunkCounts.empty(**about))
+            return replace(single, names=tuple(names), kind=kind, note=note)
+        (joined,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
+        columns, cells = from_batch(joined)
+        assert cells is not None
+        return cls(ChunkCounts(*columns, **about), tuple(names), *cells, kind, note)
+
+    @classmethod
     def of_parts(cls, parts: Sequence[SourceCounts]) -> SourceCounts:
         """Join corpora that follow one another; a source may have documents in several.
 
@@ -144,7 +176,7 @@ class SourceCounts:
             name: i for i, name in enumerate(dict.fromkeys(n for p in parts for n in p.names))
         }
         check_total([part.total for part in parts])
-        counter = _core.ChunkCounter(1)
+        counter = _core.ChunkCounter(1, by_source=True)
         shift = 0
         for part in parts:
             for i, name in enumerate(part.names):
@@ -169,6 +201,33 @@ class SourceCounts:
             np.zeros(len(counts), np.uint32),
             counts.counts,
             "corpus",
+        )
+
+    def at_least(self, min_chunk_count: int) -> SourceCounts:
+        """Drop the chunks that occur fewer times in all sources together.
+
+        Raises:
+            SettingsError: As for :meth:`ChunkCounts.at_least`.
+
+        >>> tables = [ChunkCounts.from_mapping(part) for part in ({b"ab": 2}, {b"c": 1, b"ab": 3})]
+        >>> kept = SourceCounts.from_tables(["x", "y"], tables).at_least(2)
+        >>> dict(kept.total.items()), kept.sources.tolist(), kept.counts.tolist()
+        ({b'ab': 5}, [0, 1], [2, 3])
+        """
+        total = self.total.at_least(min_chunk_count)
+        if total is self.total:
+            return self
+        chosen = self.total.counts >= min_chunk_count
+        cells = np.diff(self.offsets)
+        offsets = np.zeros(len(total) + 1, np.int64)
+        np.cumsum(cells[chosen], out=offsets[1:])
+        kept = np.repeat(chosen, cells)
+        return replace(
+            self,
+            total=total,
+            offsets=offsets,
+            sources=self.sources[kept],
+            counts=self.counts[kept],
         )
 
     @cached_property
@@ -217,7 +276,7 @@ class SourceCounts:
 
         lists: Any = pa.LargeListArray  # the stubs know no arrays of NumPy
         columns = {
-            **self.total.to_arrow(),
+            **self.total.arrow_columns(),
             "sources": lists.from_arrays(self.offsets, self.sources),
             "source_counts": lists.from_arrays(self.offsets, self.counts),
         }
@@ -258,7 +317,7 @@ class SourceCounts:
             if not all(isinstance(text, str) for text in (*names, settings["kind"])):
                 raise FormatError(f"sources {names!r} of kind {settings['kind']!r}")
             counted = cls(
-                ChunkCounts.from_arrow(table, settings),
+                ChunkCounts.from_arrow_columns(table, settings),
                 tuple(names),
                 sources.offsets.to_numpy(),
                 sources.values.to_numpy(),

@@ -24,7 +24,7 @@ from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
 
 FORMAT = "prunedbpe merges"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 class Candidates(Protocol):
@@ -71,6 +71,7 @@ class MergeTable:
         corpus: Documents, bytes and skipped documents of that corpus.
         counts_digest: Identity of the chunk counts they were learned on.
         exhausted: No pair was left that occurs twice, so there is no further merge.
+        min_chunk_count: Chunks that occur fewer times were dropped before learning; 1 is exact.
     """
 
     pairs: UInt32Array
@@ -80,6 +81,7 @@ class MergeTable:
     corpus: CorpusReport = field(default_factory=CorpusReport)
     counts_digest: str = ""
     exhausted: bool = False
+    min_chunk_count: int = 1
 
     def __post_init__(self) -> None:
         if not len(self.pairs) == len(self.frequencies) == len(self.applied):
@@ -181,6 +183,7 @@ class MergeTable:
             "counts_digest": self.counts_digest,
             "byte_counts": self.applied.byte_counts.tolist(),
             "exhausted": self.exhausted,
+            "min_chunk_count": self.min_chunk_count,
         }
         write_table(Path(path), columns, settings, self._digest)
 
@@ -206,6 +209,7 @@ class MergeTable:
                 corpus=CorpusReport.from_settings(settings["corpus"]),
                 counts_digest=settings["counts_digest"],
                 exhausted=settings["exhausted"],
+                min_chunk_count=settings.get("min_chunk_count", 1),  # tables of before have none
             )
         check_table(path, settings, merges._digest)
         return merges

@@ -5,6 +5,7 @@
 ``counts.parquet``  the chunk counts
 ``merges.parquet``  the merges learned so far, written at intervals and chosen sizes
 ``sources.parquet`` the chunk counts by source, if automatic visibility asked for them
+``counting/``       what has been counted so far, until the counts are complete
 ``choice.json``     the visible tokens so far, while they are chosen for the shortest segmentation
 =================== ========================================================================
 
@@ -14,7 +15,8 @@ The merges themselves bring a new learner to that state; it ends as if it had ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,9 @@ from prunedbpe._support.input_files import naming, read_json
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.temporary_files import remove_leftovers
 from prunedbpe.corpus import Corpus
-from prunedbpe.counts import ChunkCounts, SourceCounts
+from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source, count_to_file
+from prunedbpe.counts.counting_by_source import source_kind
+from prunedbpe.counts.sources import SourceKind
 from prunedbpe.errors import FormatError, RunMismatchError
 from prunedbpe.merges.learner import Checkpointer, Learner
 from prunedbpe.merges.merge_table import MergeTable
@@ -32,6 +36,9 @@ from prunedbpe.types import Settings
 
 FORMAT = "prunedbpe run"
 FORMAT_VERSION = 1
+
+_DEFAULTS = {"min_chunk_count": 1}
+"""Settings that older runs do not name."""
 
 _START_OVER = "use another run directory, or start this one over with --no-resume"
 
@@ -71,12 +78,20 @@ class RunDirectory:
     def _computed(self) -> tuple[Path, ...]:
         return self.merges_path, self.sources_path, self.counts_path
 
-    def claim(self, corpus: Corpus, pretokenizer: Pretokenizer, *, resume: bool = True) -> None:
+    def claim(
+        self,
+        corpus: Corpus,
+        pretokenizer: Pretokenizer,
+        *,
+        min_chunk_count: int = 1,
+        resume: bool = True,
+    ) -> None:
         """Make the directory one of this run, or refuse it if it belongs to another.
 
         Args:
             corpus: The corpus of the run.
             pretokenizer: What cuts it.
+            min_chunk_count: Chunks that occur fewer times are dropped.
             resume: Whether to keep what was computed, or to start over.
 
         Raises:
@@ -92,6 +107,7 @@ class RunDirectory:
             "corpus": corpus.fingerprint(),
             "text_field": corpus.options.text_field,
             "pretokenizer": pretokenizer.describe(),
+            "min_chunk_count": min_chunk_count,
         }
         if self.settings_path.exists():
             found = read_json(self.settings_path)
@@ -117,6 +133,7 @@ class RunDirectory:
         # The settings last: they name the corpus of anything computed that is still there.
         for path in (*self._computed, self.choice_path, self.settings_path):
             path.unlink(missing_ok=True)
+        shutil.rmtree(self.counting_folder, ignore_errors=True)
 
     def check_counted(self) -> None:
         """Refuse a directory that has no counts to continue from.
@@ -135,36 +152,48 @@ class RunDirectory:
         """What cut the corpus of this run."""
         return Pretokenizer.from_settings(read_json(self.settings_path)["pretokenizer"])
 
-    def counts(self, corpus: Corpus, count: Callable[[], ChunkCounts]) -> ChunkCounts:
+    @property
+    def counting_folder(self) -> Path:
+        """What a count has done so far."""
+        return self.folder / "counting"
+
+    def counts(self, corpus: Corpus, **how: Any) -> ChunkCounts:
         """Return the counts of this run: loaded if they exist, else counted and saved.
 
         Args:
             corpus: What is counted. Standard input and iterables are counted every time, because
                 only their counts show that the text is the same.
-            count: Counts it.
+            **how: Options of :func:`prunedbpe.count`.
         """
-        if corpus.size is not None and self.counts_path.exists():
-            return ChunkCounts.load(self.counts_path)
-        counts = count()
-        self._accept(counts)
-        return counts
+        if corpus.size is None:
+            counts = count(corpus, **how)
+            self._accept(counts)
+            return counts
+        if not self.counts_path.exists():
+            counted = count_to_file(corpus, self.counts_path, folder=self.counting_folder, **how)
+            if counted.table is not None:
+                return counted.table
+        return ChunkCounts.load(self.counts_path)
 
-    def sources(self, corpus: Corpus, kind: str, count: Callable[[], SourceCounts]) -> SourceCounts:
+    def sources(self, corpus: Corpus, kind: SourceKind, **how: Any) -> SourceCounts:
         """Return the counts by source: loaded if they exist, else counted and saved.
 
         Args:
             corpus: As for :meth:`counts`.
             kind: What counts as one source; counts by another kind are replaced.
-            count: Counts them.
+            **how: Options of :func:`prunedbpe.count`.
         """
         known = self.known_sources()
-        if corpus.size is not None and known and known.kind == kind:
+        if corpus.size is not None and known and known.kind == source_kind(corpus, kind):
             return known
-        sources = count()
-        self._accept(sources.total)
-        if corpus.size is not None:
-            sources.save(self.sources_path)
-        return sources
+
+        def save(sources: SourceCounts) -> None:
+            self._accept(sources.total)
+            if corpus.size is not None:
+                sources.save(self.sources_path)
+
+        folder = self.counting_folder
+        return count_by_source(corpus, sources=kind, folder=folder, save=save, **how)
 
     def known_sources(self) -> SourceCounts | None:
         """The counts by source, if the run was counted that way."""
@@ -268,7 +297,7 @@ def _differences(found: Any, wanted: Settings) -> list[str]:
         raise FormatError("not the settings of a run")
     differences = []
     for name in sorted({*found, *wanted}):
-        there, here = found.get(name), wanted.get(name)
+        there, here = found.get(name, _DEFAULTS.get(name)), wanted.get(name)
         if there == here:
             continue
         if name == "corpus" and isinstance(there, list) and isinstance(here, list):

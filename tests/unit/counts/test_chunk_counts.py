@@ -10,6 +10,7 @@ from strategies import byte_chunk_counts
 import prunedbpe
 from prunedbpe import ChunkCounts, Corpus, Shard
 from prunedbpe.corpus import CorpusReport
+from prunedbpe.counts.coverage import Coverage
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer
 
@@ -39,12 +40,12 @@ def test_all_settings_survive(tmp_path):
         first_positions=np.array([5]),
         pretokenizer=Pretokenizer("gpt2"),
         corpus=CorpusReport(3, 19, 2, 1, ("b.txt, byte 17: not UTF-8",)),
-        shard=Shard(1, 4),
+        coverage=Coverage.of(Shard(1, 4), 5),
     )
     table.save(tmp_path / "new" / "a.parquet")
     loaded = ChunkCounts.load(tmp_path / "new" / "a.parquet")
     assert loaded == table
-    assert (loaded.corpus, loaded.shard) == (table.corpus, table.shard)
+    assert (loaded.corpus, loaded.coverage) == (table.corpus, table.coverage)
 
 
 def test_empty_table(tmp_path):

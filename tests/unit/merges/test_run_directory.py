@@ -8,7 +8,7 @@ import pytest
 from strategies import zipf_text
 
 import prunedbpe
-import prunedbpe.training as train_module
+import prunedbpe.merges.run_directory as run_module
 from prunedbpe import ChunkCounts, Corpus, Learner, Pretokenizer
 from prunedbpe.errors import FormatError, InsufficientCandidatesError, RunMismatchError
 from prunedbpe.merges import learner as learner_module
@@ -42,12 +42,16 @@ def learners(monkeypatch):
             made["learners"] += 1
             super().__init__(*args, **options)
 
-    def count(*args, **options):
-        made["counts"] += 1
-        return prunedbpe.count(*args, **options)
+    def counted(function):
+        def count(*args, **options):
+            made["counts"] += 1
+            return function(*args, **options)
+
+        return count
 
     monkeypatch.setattr(learner_module, "_Work", Counted)
-    monkeypatch.setattr(train_module, "count", count)
+    for name in ("count", "count_to_file"):
+        monkeypatch.setattr(run_module, name, counted(getattr(run_module, name)))
     return made
 
 
@@ -253,7 +257,7 @@ def test_sources_are_kept_and_counted_again_if_they_are_others(tmp_path, mixed, 
         counted.append(options["sources"])
         return prunedbpe.count_by_source(corpus, **options)
 
-    monkeypatch.setattr(train_module, "count_by_source", count_by_source)
+    monkeypatch.setattr(run_module, "count_by_source", count_by_source)
 
     def train(field=None, **options):
         corpus = Corpus(mixed, source_field=field)
