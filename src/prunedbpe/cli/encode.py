@@ -81,6 +81,8 @@ def command(
     strict: options.Strict = False,
     max_document: options.MaxDocument = options.MAX_DOCUMENT,
     threads: options.Threads = None,
+    engine: options.Engine = None,
+    address: options.Address = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -93,9 +95,14 @@ def command(
     prunedbpe encode tok texts/ -o ids.npy
     prunedbpe encode tok texts/ --column input_ids -o ids.parquet
     prunedbpe encode tok shards/ --format bin --per-file --append "<_EOS_>" -o ids/
+    prunedbpe encode tok shards/ --format bin --engine ray -o ids/
     """
+    if engine is None and address is not None:
+        raise SettingsError("--address needs --engine", hint="add --engine ray")
+    per_file = per_file or engine is not None
     if per_file and output is None:
-        raise SettingsError("--per-file needs a folder", hint="give it with --output")
+        option = "--per-file" if engine is None else "--engine"
+        raise SettingsError(f"{option} needs a folder", hint="give it with --output")
     tok = Tokenizer.load(tokenizer)
     corpus = Corpus(
         files or ["-"],
@@ -122,7 +129,12 @@ def command(
         encode_corpus(tok, corpus, sys.stdout.buffer, name, **chosen)
     elif per_file:
         options.prepare_folder(output)
-        encode_files(tok, corpus, output, name, **chosen)
+        if engine is not None:
+            from prunedbpe.encoded.ray_encoding import encode_files_on_ray
+
+            encode_files_on_ray(tok, corpus, output, name, address=address, **chosen)
+        else:
+            encode_files(tok, corpus, output, name, **chosen)
     else:
         options.prepare_file(output)
         encode_corpus(tok, corpus, output, name, **chosen)

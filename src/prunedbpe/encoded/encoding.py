@@ -16,6 +16,7 @@ import numpy as np
 
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.progress import SILENT, Progress, Task
+from prunedbpe._support.remote_files import is_url
 from prunedbpe._support.threads import worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.encoded.writer import (
@@ -217,7 +218,7 @@ def refuse_own_input(corpus: Corpus, outputs: Iterable[Path]) -> None:
     inputs = {
         Path(entry["path"]).resolve()
         for entry in corpus.fingerprint()
-        if entry["bytes"] is not None
+        if entry["bytes"] is not None and not is_url(entry["path"])
     }
     for output in outputs:
         if output.resolve() in inputs:

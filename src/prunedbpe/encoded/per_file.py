@@ -6,14 +6,17 @@ The ledger ``encoded.json`` records input, settings, size and checksum of every 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from prunedbpe._support.commit import finish_interrupted_commit
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import SILENT, Progress, Task
+from prunedbpe._support.remote_files import is_url, version_of
 from prunedbpe._support.sealed_json import read_sealed, write_sealed
 from prunedbpe.corpus import Corpus
+from prunedbpe.corpus.documents import ReadOptions
 from prunedbpe.encoded.encoding import EncodingOptions, encode_into, refuse_own_input
 from prunedbpe.encoded.reader import open_encoded
 from prunedbpe.encoded.writer import (
@@ -42,6 +45,7 @@ def encode_files(
     *,
     threads: int | None = None,
     progress: Progress = SILENT,
+    run: Callable[..., Iterator[tuple[FileJob, Settings]]] | None = None,
     **options: Any,
 ) -> EncodedReport:
     """Encode every file of a corpus into a file of its own, and skip those already done.
@@ -57,12 +61,14 @@ def encode_files(
         format: One of :data:`~prunedbpe.encoded.writer.FILE_FORMATS`.
         threads: One per core by default; the result does not depend on it.
         progress: Progress reporter; silent by default.
+        run: Runs the jobs, as :func:`run_here` does, which is the default.
         **options: The other fields of :class:`EncodingOptions`.
 
     Raises:
         SettingsError: An option is wrong, or an output file is an input of the corpus.
     """
     folder = Path(folder)
+    run = run or run_here
     chosen = EncodingOptions(format, **options)
     chosen.check(tokenizer)
     inputs = corpus.fingerprint()
@@ -80,23 +86,17 @@ def encode_files(
     done = _read_ledger(folder)
     saved = time.monotonic()
     total = EncodedReport()
+    jobs = []
+    for entry, output in zip(inputs, outputs, strict=True):
+        origin = {**entry, **_state_of(entry["path"])}
+        expected = {"input": origin, "settings": settings}
+        known = done.get(output.name)
+        jobs.append(FileJob(entry["path"], output, corpus.options, chosen, expected, known))
     with progress.task("Encoding", total=corpus.size, unit="bytes") as task:
         try:
-            for entry, output in zip(inputs, outputs, strict=True):
-                origin = {**entry, "mtime_ns": Path(entry["path"]).stat().st_mtime_ns}
-                expected = {"input": origin, "settings": settings}
-                known = done.get(output.name)
-                if known is not None and _is_done(output, chosen, known, expected):
-                    report = EncodedReport(*(known[key] for key in asdict(total)))
-                    task.advance(entry["bytes"])
-                else:
-                    done.pop(output.name, None)
-                    part = Corpus(entry["path"], **asdict(corpus.options))
-                    writer = encode_into(tokenizer, part, output, chosen, settings, threads, task)
-                    report = writer.report
-                    size = {"bytes": output.stat().st_size, "crc32": writer.checksum}
-                    done[output.name] = {**expected, "output": size, **asdict(report)}
-                total += report
+            for job, result in run(jobs, tokenizer, threads, task):
+                done[job.output.name] = result
+                total += EncodedReport(*(result[key] for key in asdict(total)))
                 # Not after every file: the ledger of many small files is longer than each.
                 if time.monotonic() - saved > _SECONDS_BETWEEN_LEDGERS:
                     _write_ledger(folder, done)
@@ -105,6 +105,53 @@ def encode_files(
         finally:
             _write_ledger(folder, done)
     return total
+
+
+def _state_of(path: str) -> Settings:
+    """Return what changes when an input does."""
+    if is_url(path):
+        return {"version": version_of(path)}
+    return {"mtime_ns": Path(path).stat().st_mtime_ns}
+
+
+@dataclass(frozen=True)
+class FileJob:
+    """One file to encode.
+
+    Attributes:
+        path: The file to read.
+        output: The file to write.
+        reading: How its documents are read.
+        chosen: The options.
+        expected: Input and settings, as the ledger records them.
+        known: What the ledger says about the output, if it knows it.
+    """
+
+    path: str
+    output: Path
+    reading: ReadOptions
+    chosen: EncodingOptions
+    expected: Settings
+    known: Settings | None
+
+    def run(self, tokenizer: Tokenizer, threads: int | None, task: Task) -> Settings:
+        """Encode the file unless that is done; return what the ledger should say about it."""
+        if self.known is not None and _is_done(self.output, self.chosen, self.known, self.expected):
+            task.advance(self.expected["input"]["bytes"])
+            return self.known
+        part = Corpus(self.path, **asdict(self.reading))
+        settings = self.expected["settings"]
+        writer = encode_into(tokenizer, part, self.output, self.chosen, settings, threads, task)
+        size = {"bytes": self.output.stat().st_size, "crc32": writer.checksum}
+        return {**self.expected, "output": size, **asdict(writer.report)}
+
+
+def run_here(
+    jobs: Sequence[FileJob], tokenizer: Tokenizer, threads: int | None, task: Task
+) -> Iterator[tuple[FileJob, Settings]]:
+    """Run jobs in this process, one after the other; yield what the ledger should say."""
+    for job in jobs:
+        yield job, job.run(tokenizer, threads, task)
 
 
 def _read_ledger(folder: Path) -> dict[str, Any]:
@@ -121,6 +168,7 @@ def _read_ledger(folder: Path) -> dict[str, Any]:
 
 
 def _write_ledger(folder: Path, files: dict[str, Any]) -> None:
+    files = dict(sorted(files.items()))  # files may be done in any order
     ledger = {"format": _LEDGER_FORMAT, "version": _LEDGER_VERSION, "files": files}
     write_sealed(folder / LEDGER, ledger)
 
