@@ -6,9 +6,10 @@ Offsets and words are computed on first use, so encoding for training does not p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from prunedbpe.integrations.token_spans import Span
 
@@ -152,3 +153,28 @@ class TextEncoding:
 
     def _span(self, source: tuple[int, int] | None) -> Span | None:
         return self.sequences[source[0]].spans[source[1]] if source else None
+
+
+class LazyEncodings(Sequence[TextEncoding]):
+    """The encodings of a batch, each built when asked for; most callers ask for none.
+
+    Args:
+        count: Number of rows.
+        build: Returns the encoding of a row.
+    """
+
+    def __init__(self, count: int, build: Callable[[int], TextEncoding]) -> None:
+        self._build = build
+        self._built: list[TextEncoding | None] = [None] * count
+
+    def __len__(self) -> int:
+        return len(self._built)
+
+    def __getitem__(self, row: Any) -> Any:
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(len(self)))]
+        built = self._built[row]
+        if built is None:
+            built = self._build(range(len(self))[row])
+            self._built[row] = built
+        return built

@@ -7,13 +7,14 @@ span then covers whole pieces.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from prunedbpe.integrations.segments import Segment
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.imported import ImportedTokenizer
+from prunedbpe.types import Int64Array
 
 Span = tuple[int, int]
 
@@ -50,18 +51,54 @@ def locate_tokens(
 
 def _locate_ordinary(tokenizer: Tokenizer, text: str) -> tuple[list[Span], list[int], int]:
     """Return the span and the chunk of every token, and the number of chunks."""
+    normalize = _normalizer(tokenizer)
+    normalized = normalize(text)
     if isinstance(tokenizer, ImportedTokenizer):
-        normalize = tokenizer.cut.normalized
-        normalized = normalize(text)
         chunk_ends = tokenizer.cut.chunk_ends(normalized)
     else:
-        normalize = tokenizer.pretokenizer.normalize
-        normalized = normalize(text)
         chunk_ends = tokenizer.pretokenizer.chunk_ends(normalized.encode())
     ids, covered = tokenizer.encode_with_offsets(normalized)
     token_ends = np.cumsum([len(tokenizer.token_bytes(token_id)) for token_id in ids])
     chunks: list[int] = np.searchsorted(chunk_ends, token_ends).tolist()
     return spans_in_original(text, normalize, covered), chunks, len(chunk_ends)
+
+
+def character_spans(
+    tokenizer: Tokenizer, texts: Sequence[str], byte_lengths: Int64Array, offsets: Int64Array
+) -> tuple[Int64Array, Int64Array]:
+    """Return the first character of every token of a batch, and the one after its last.
+
+    Args:
+        tokenizer: The tokenizer that encoded the texts.
+        texts: The texts, without added tokens.
+        byte_lengths: Bytes of each token, for all texts.
+        offsets: Which tokens belong to each text.
+    """
+    normalize = _normalizer(tokenizer)
+    spelled = [normalize(text) for text in texts]
+    joined = "".join(spelled)
+    ends = np.cumsum(byte_lengths)
+    begins = ends - byte_lengths
+    if not joined.isascii():
+        # The character that each byte belongs to: one less than the character starts so far.
+        character = np.cumsum((np.frombuffer(joined.encode(), np.uint8) & 0xC0) != 0x80) - 1
+        begins, ends = character[begins], character[ends - 1] + 1
+    text_begins = np.cumsum([0, *map(len, spelled)])[:-1]
+    shift = np.repeat(text_begins, np.diff(offsets))
+    begins, ends = begins - shift, ends - shift
+    for i, (text, normalized) in enumerate(zip(texts, spelled, strict=True)):
+        if text != normalized:
+            tokens = slice(offsets[i], offsets[i + 1])
+            spans = list(zip(begins[tokens].tolist(), ends[tokens].tolist(), strict=True))
+            original = np.array(spans_in_original(text, normalize, spans), np.int64)
+            begins[tokens], ends[tokens] = original.reshape(-1, 2).T
+    return begins, ends
+
+
+def _normalizer(tokenizer: Tokenizer) -> Callable[[str], str]:
+    if isinstance(tokenizer, ImportedTokenizer):
+        return tokenizer.cut.normalized
+    return tokenizer.pretokenizer.normalize
 
 
 def spans_in_original(text: str, normalize: Callable[[str], str], spans: list[Span]) -> list[Span]:

@@ -2,56 +2,63 @@
 
 ``import prunedbpe.integrations.transformers`` registers :class:`PrunedBPETokenizer` with
 ``AutoTokenizer``. A saved folder has ``vocab.txt``, ``inter_vocab.txt``, ``prunedbpe.json`` and
-``tokenizer_config.json``. It has no ``tokenizer.json`` on purpose: a stock class would load that
-file and silently encode wrong ids.
+``tokenizer_config.json``. Its ``tokenizer.json`` holds no tokenizer, because a stock class would
+silently encode wrong ids with it: it makes such a class fail with the reason and the remedy.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Sequence
-from functools import partial
-from itertools import pairwise
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from prunedbpe.errors import MissingExtraError, SettingsError
 from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabet
 from prunedbpe.exchange.special_roles import usual_roles
+from prunedbpe.integrations.call_inputs import CallOptions
 from prunedbpe.integrations.marked_chats import encode_marked_chats
-from prunedbpe.integrations.segments import Segment, cut_at_added_tokens
-from prunedbpe.integrations.text_encoding import EncodedText, TextEncoding
-from prunedbpe.integrations.token_spans import Span, locate_tokens
+from prunedbpe.integrations.token_tables import TokenTables
 from prunedbpe.tokenizer import Tokenizer
 
 try:
     from transformers import AutoTokenizer, BatchEncoding, PreTrainedConfig, PreTrainedTokenizer
-    from transformers.utils import PaddingStrategy
+
+    from prunedbpe.integrations.plain_encoding import encode_one, encode_plain, is_plain
+    from prunedbpe.integrations.row_encoding import encode_rows
 except ImportError as error:
     raise MissingExtraError("transformers", "transformers", "PrunedBPETokenizer") from error
 
 REMOTE_MODULE = "tokenization_prunedbpe"
-_REMOTE_CODE = '''"""Find the tokenizer class in the installed package prunedbpe."""
+_REMEDY = (
+    "this tokenizer needs the package prunedbpe: run pip install 'prunedbpe[transformers]', then "
+    "import prunedbpe.integrations.transformers or pass trust_remote_code=True"
+)
+_REMOTE_CODE = f'''"""Find the tokenizer class in the installed package prunedbpe."""
 
-from prunedbpe.integrations.transformers import PrunedBPETokenizer
+try:
+    from prunedbpe.integrations.transformers import PrunedBPETokenizer
+except ImportError as error:
+    raise ImportError(
+        "{_REMEDY}"
+    ) from error
 
 __all__ = ["PrunedBPETokenizer"]
 '''
+# A file of an unknown version: the library tokenizers quotes it when it refuses the file.
+_STOCK_FILE = {"version": _REMEDY, "added_tokens": [], "model": {"type": "prunedbpe"}}
 
 
 class PrunedBPETokenizer(PreTrainedTokenizer):
     """A :class:`~prunedbpe.tokenizer.Tokenizer` with the interface of transformers.
 
     Args:
-        vocab_file: ``vocab.txt`` of a saved tokenizer.
-        internal_vocab_file: ``inter_vocab.txt`` of the same folder.
-        settings_file: ``prunedbpe.json`` of the same folder.
-        tokenizer: A tokenizer, instead of files.
+        vocab_file: ``vocab.txt`` of a saved tokenizer; the other files are in the same folder.
         special_tokens_pattern: The special tokens that ``add_special_tokens`` adds: ``"none"``,
             ``"bos"``, ``"eos"``, ``"bos_eos"``, ``"cls_sep"``.
-        **kwargs: Arguments of ``PreTrainedTokenizer``: ``eos_token``, ``model_max_length``, ...
+        **kwargs: ``tokenizer``, a tokenizer instead of files; and the arguments of
+            ``PreTrainedTokenizer``: ``eos_token``, ``model_max_length``, ...
     """
 
     vocab_files_names = {  # noqa: RUF012 (declared by the base class)
@@ -62,23 +69,26 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
     model_input_names = ["input_ids", "attention_mask"]  # noqa: RUF012
     _auto_map = {"AutoTokenizer": [f"{REMOTE_MODULE}.PrunedBPETokenizer", None]}  # noqa: RUF012
 
+    add_prefix_space = False
+    """Words of a text that is split into words get no space, as by GPT-2's tokenizer."""
+
     def __init__(
         self,
         vocab_file: str | None = None,
-        internal_vocab_file: str | None = None,
-        settings_file: str | None = None,
         *,
-        tokenizer: Tokenizer | None = None,
         special_tokens_pattern: str = "none",
         **kwargs: Any,
     ) -> None:
+        for name in (*self.vocab_files_names, "tokenizer_file"):
+            kwargs.pop(name, None)
+        tokenizer: Tokenizer | None = kwargs.pop("tokenizer", None)
         if tokenizer is None:
-            if settings_file is None:
+            if vocab_file is None:
                 raise SettingsError(
                     "no tokenizer given",
                     hint="use from_pretrained(folder), or pass tokenizer=Tokenizer.load(folder)",
                 )
-            tokenizer = Tokenizer.load(Path(settings_file).parent)
+            tokenizer = Tokenizer.load(Path(vocab_file).parent)
         self._tok = tokenizer
         self._prepare()
         for token_id, token in (kwargs.get("added_tokens_decoder") or {}).items():
@@ -98,6 +108,8 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
 
     def _prepare(self) -> None:
         """Name every token. The names follow from the tokenizer alone and are not pickled."""
+        # datasets leaves the attribute of this name out when it hashes a tokenizer.
+        self.cache: dict[str, TokenTables] = {}
         special = {int(token_id): text for text, token_id in self._tok.special_tokens.items()}
         self._names: list[str] = []
         for token_id, spelled in enumerate(self._tok.vocab_bytes()):
@@ -127,6 +139,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         for token in new_tokens or ():
             self._make_room(str(token))
         added: int = super()._add_tokens(new_tokens, special_tokens)
+        self.cache.clear()
         return added
 
     @classmethod
@@ -139,11 +152,37 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         """The wrapped tokenizer."""
         return self._tok
 
+    @property
+    def token_tables(self) -> TokenTables:
+        """Tables that follow from the tokens, see :meth:`__setattr__`."""
+        tables = self.cache.get("tables")
+        if tables is None:
+            special = {i for i in self.all_special_ids if i is not None}
+            tables = TokenTables(
+                self._tok.vocab_bytes(),
+                dict(self._added_tokens_decoder),
+                special,
+                self.build_inputs_with_special_tokens,
+            )
+            self.cache["tables"] = tables
+        return tables
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        if "token" in key:  # a special token, or how they are added
+            self.cache.clear()
+        super().__setattr__(key, value)
+
+    def add_special_tokens(self, *args: Any, **kwargs: Any) -> int:
+        """Add special tokens, as the base class does."""
+        added: int = super().add_special_tokens(*args, **kwargs)
+        self.cache.clear()
+        return added
+
     # Pickles omit derived and unordered state: datasets hashes them to find its caches.
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
-        for name in ("_names", "_base_vocab", "tokens_trie"):
+        for name in ("_names", "_base_vocab", "cache", "tokens_trie"):
             state.pop(name, None)
         return state
 
@@ -151,8 +190,8 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         self.__dict__.update(state)
         from transformers.tokenization_python import Trie
 
-        self.tokens_trie = Trie()
         self._prepare()
+        self.tokens_trie = Trie()
         for token_id, token in self._added_tokens_decoder.items():
             self._make_room(str(token), token_id)
         self._update_trie()
@@ -169,7 +208,11 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         return {**self._base_vocab, **self._added_tokens_encoder}
 
     def _convert_token_to_id(self, token: str) -> int | None:
-        return self._base_vocab.get(token, self.unk_token_id)
+        token_id = self._base_vocab.get(token)
+        unknown = self._special_tokens_map.get("unk_token")
+        if token_id is None and unknown is not None and str(unknown) != token:
+            return self.convert_tokens_to_ids(str(unknown))
+        return token_id
 
     def _convert_id_to_token(self, index: int) -> str | None:
         return self._names[index] if 0 <= index < len(self._names) else None
@@ -177,7 +220,10 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
     def save_vocabulary(
         self, save_directory: str, filename_prefix: str | None = None
     ) -> tuple[str, ...]:
-        """Write the tokenizer's files, and the module that ``trust_remote_code`` loads."""
+        """Write the tokenizer's files, the module that ``trust_remote_code`` loads, and a notice.
+
+        The notice is a ``tokenizer.json`` that stock classes refuse.
+        """
         if filename_prefix:
             raise SettingsError(
                 "filename_prefix is not supported", hint="use one folder per tokenizer"
@@ -185,197 +231,42 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         self._tok.save(save_directory)
         module = Path(save_directory, f"{REMOTE_MODULE}.py")
         module.write_text(_REMOTE_CODE, "utf-8")
+        notice = Path(save_directory, "tokenizer.json")
+        notice.write_text(json.dumps(_STOCK_FILE, indent=1) + "\n", "utf-8")
         files = [os.path.join(save_directory, name) for name in self.vocab_files_names.values()]  # noqa: PTH118
-        return (*files, str(module))
+        return (*files, str(module), str(notice))
 
     # Encoding
 
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         return [self._names[i] for i in self._tok.encode(text, surrogates="replace")]
 
-    def _encode_plus(
-        self,
-        text: Any,
-        text_pair: Any = None,
-        add_special_tokens: bool = True,
-        padding_strategy: PaddingStrategy = PaddingStrategy.DO_NOT_PAD,
-        truncation_strategy: Any = "do_not_truncate",
-        max_length: int | None = None,
-        stride: int = 0,
-        is_split_into_words: bool = False,
-        pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
-        return_tensors: Any = None,
-        return_token_type_ids: bool | None = None,
-        return_attention_mask: bool | None = None,
-        return_overflowing_tokens: bool = False,
-        return_special_tokens_mask: bool = False,
-        return_offsets_mapping: bool = False,
-        return_length: bool = False,
-        verbose: bool = True,
-        split_special_tokens: bool | None = None,
-        **kwargs: Any,
-    ) -> BatchEncoding:
-        """Encode as the base class does, with offsets and words, and a batch in one native call."""
-        if kwargs.get("sanitize_control_tokens"):
+    def __call__(self, text: Any = None, *args: Any, **kwargs: Any) -> BatchEncoding:
+        """Encode texts, with the options of transformers. A text without options is quick."""
+        if type(text) is str and not args and not kwargs:
+            encoding = encode_one(self, text)
+            if encoding is not None:
+                return encoding
+        return super().__call__(text, *args, **kwargs)
+
+    def _encode_plus(self, text: Any, text_pair: Any = None, **given: Any) -> BatchEncoding:
+        options = CallOptions.of(self, given)
+        if options.sanitize_control_tokens:
             text = encode_marked_chats(self, text)
-        is_batched, rows = _rows(text, text_pair, is_split_into_words)
-        if split_special_tokens is None:
-            split_special_tokens = self.split_special_tokens
-        texts = iter(
-            self._encode_texts(
-                [part for row in rows for part in row], is_split_into_words, split_special_tokens
-            )
-        )
-        strategy = getattr(truncation_strategy, "value", truncation_strategy)
-        data: dict[str, list[Any]] = {}
-        encodings = []
-        for row in rows:
-            encoding, extras = self._assemble(
-                [next(texts) for _ in row], add_special_tokens, strategy, max_length, stride
-            )
-            if return_overflowing_tokens and strategy == "longest_first" and len(row) == 2:
-                raise ValueError(
-                    "overflowing tokens of a pair cannot be returned with 'longest_first'; "
-                    "use 'only_first' or 'only_second'"
-                )
-            encodings.append(encoding)
-            data.setdefault("input_ids", []).append(encoding.ids)
-            if return_token_type_ids or (
-                return_token_type_ids is None and "token_type_ids" in self.model_input_names
-            ):
-                data.setdefault("token_type_ids", []).append(encoding.type_ids)
-            if return_special_tokens_mask:
-                mask = [int(source is None) for source in encoding.sources]
-                data.setdefault("special_tokens_mask", []).append(mask)
-            if return_overflowing_tokens and not return_tensors:
-                data.setdefault("overflowing_tokens", []).append(extras[0])
-                data.setdefault("num_truncated_tokens", []).append(extras[1])
-            self._eventual_warn_about_too_long_sequence(encoding.ids, max_length, verbose)
-        if return_attention_mask is None:
-            return_attention_mask = "attention_mask" in self.model_input_names
-        padded = self._pad_rows(
-            data, encodings, padding_strategy, max_length, pad_to_multiple_of, padding_side,
-            return_attention_mask,
-        )  # fmt: skip
-        if return_offsets_mapping:
-            padded["offset_mapping"] = [encoding.offsets for encoding in encodings]
-        if return_length:
-            padded["length"] = [len(ids) for ids in padded.get("input_ids", [])]
-        if not is_batched and not return_tensors:
-            padded = {key: value[0] for key, value in padded.items()}
-        return BatchEncoding(padded, encodings, tensor_type=return_tensors)
-
-    def _pad_rows(
-        self,
-        data: dict[str, list[Any]],
-        encodings: list[TextEncoding],
-        strategy: PaddingStrategy,
-        max_length: int | None,
-        multiple: int | None,
-        side: str | None,
-        return_attention_mask: bool,
-    ) -> dict[str, Any]:
-        if not encodings:
-            empty: dict[str, Any] = {"input_ids": []}
-            return {**empty, "attention_mask": []} if return_attention_mask else empty
-        padded = self.pad(
-            data,
-            padding=strategy.value,
-            max_length=max_length,
-            pad_to_multiple_of=multiple,
-            padding_side=side,
-            return_attention_mask=return_attention_mask,
-        )
-        for encoding, ids in zip(encodings, padded["input_ids"], strict=True):
-            if len(ids) > len(encoding):
-                encoding.pad(len(ids), side or self.padding_side, self.pad_token_id or 0)
-        return dict(padded)
-
-    def _assemble(
-        self,
-        sequences: list[EncodedText],
-        add_special_tokens: bool,
-        strategy: str,
-        max_length: int | None,
-        stride: int,
-    ) -> tuple[TextEncoding, tuple[list[int], int]]:
-        """Truncate the texts of a row and add special tokens, keeping the place of every token."""
-        first = list(range(len(sequences[0].ids)))
-        second = list(range(len(sequences[1].ids))) if len(sequences) == 2 else None
-        added = self.num_special_tokens_to_add(second is not None) if add_special_tokens else 0
-        surplus = len(first) + len(second or ()) + added - (max_length or 0)
-        overflowing: list[int] = []
-        if strategy != "do_not_truncate" and max_length and surplus > 0:
-            which = 1 if strategy == "only_second" else 0
-            first, second, places = self.truncate_sequences(
-                first, second, surplus, strategy, stride
-            )
-            overflowing = [sequences[which].ids[place] for place in places]
-        else:
-            surplus = 0
-        sources: list[tuple[int, int] | None] = [(0, place) for place in first]
-        sources += [(1, place) for place in second or ()]
-        ids = [sequences[source[0]].ids[source[1]] for source in sources if source]
-        type_ids = [0] * len(ids)
-        if add_special_tokens:
-            # Pass tokens as negative codes, to tell them from the special tokens in the result.
-            codes = [-1 - i for i in range(len(ids))]
-            pair = codes[len(first) :] if second is not None else None
-            built = self.build_inputs_with_special_tokens(codes[: len(first)], pair)
-            type_ids = self.create_token_type_ids_from_sequences(codes[: len(first)], pair)
-            sources = [sources[-1 - code] if code < 0 else None for code in built]
-            ids = [ids[-1 - code] if code < 0 else code for code in built]
-        encoding = TextEncoding(ids, sources, sequences, self.convert_ids_to_tokens, type_ids)
-        return encoding, (overflowing, surplus)
-
-    def _encode_texts(
-        self, inputs: Sequence[Any], is_split_into_words: bool, split_special_tokens: bool
-    ) -> list[EncodedText]:
-        """Encode texts, lists of words or lists of ids, all ordinary text in one native call."""
-        plans: list[tuple[list[str], list[list[Segment]]] | list[int]] = []
-        ordinary: list[str] = []
-        for given in inputs:
-            if (
-                not isinstance(given, str)
-                and len(given)
-                and isinstance(given[0], (int, np.integer))
-            ):
-                plans.append([int(token_id) for token_id in given])
-                continue
-            if isinstance(given, str):
-                words = [given]
-            elif is_split_into_words or not len(given):
-                words = [str(word) for word in given]
-            else:
-                plans.append(self.convert_tokens_to_ids(list(given)))
-                continue
-            words = [_without_surrogates(word) for word in words]
-            cuts = [self._segments(word, split_special_tokens) for word in words]
-            for word, segments in zip(words, cuts, strict=True):
-                ordinary += [word[s.begin : s.end] for s in segments if s.token_id is None]
-            plans.append((words, cuts))
-        flat, offsets = self._tok.encode_batch_to_numpy(ordinary, surrogates="replace")
-        parts = (flat[begin:end].tolist() for begin, end in pairwise(offsets.tolist()))
-        encoded = []
-        for plan in plans:
-            if isinstance(plan, list):
-                encoded.append(EncodedText(plan, partial(_nowhere, len(plan))))
-                continue
-            ids: list[int] = []
-            for segment in (segment for segments in plan[1] for segment in segments):
-                ids += next(parts) if segment.token_id is None else [segment.token_id]
-            locate = partial(locate_tokens, self._tok, *plan, is_split_into_words)
-            encoded.append(EncodedText(ids, locate))
-        return encoded
-
-    def _segments(self, text: str, split_special_tokens: bool) -> list[Segment]:
-        if split_special_tokens:
-            return [Segment(0, len(text))] if text else []
-        parts = self.tokens_trie.split(text)
-        return cut_at_added_tokens(parts, self._added_tokens_encoder, self._added_tokens_decoder)
+        if is_plain(text, text_pair, options):
+            return encode_plain(self, text, options)
+        return encode_rows(self, text, text_pair, options)
 
     # Decoding
+
+    def decode(self, token_ids: Any, skip_special_tokens: bool = False, **kwargs: Any) -> Any:
+        """Return the text of ids, or a list of texts if there are several lists of ids."""
+        if type(token_ids) is not list:  # an array, a tensor, a tuple, one id
+            return super().decode(token_ids, skip_special_tokens, **kwargs)
+        clean = kwargs.pop("clean_up_tokenization_spaces", None)
+        if token_ids and isinstance(token_ids[0], (list, tuple)):
+            return [self._decode(ids, skip_special_tokens, clean) for ids in token_ids]
+        return self._decode(token_ids, skip_special_tokens, clean)
 
     def _decode(
         self,
@@ -384,19 +275,8 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         clean_up_tokenization_spaces: bool | None = None,
         **kwargs: Any,
     ) -> str:
-        ids = [token_ids] if isinstance(token_ids, int) else [int(i) for i in token_ids]
-        special = set(self.all_special_ids) if skip_special_tokens else set()
-        parts = []
-        known = self._tok.vocabulary.bytes_by_id
-        for token_id in ids:
-            if token_id in special:
-                continue
-            if token_id in self._added_tokens_decoder:
-                parts.append(self._added_tokens_decoder[token_id].content.encode())
-            elif 0 <= token_id < self._tok.vocab_size:
-                parts.append(known[token_id])
-            # An embedding may have more rows than the vocabulary; those ids spell nothing.
-        text = b"".join(parts).decode("utf-8", "replace")
+        ids = [token_ids] if isinstance(token_ids, int) else token_ids
+        text = self.token_tables.decode(ids, skip_special_tokens)
         if clean_up_tokenization_spaces:
             text = self.clean_up_tokenization(text)
         return text
@@ -412,46 +292,6 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
                 spelled = None if token in self._added_tokens_encoder else from_byte_alphabet(token)
                 parts.append(token.encode() if spelled is None else spelled)
         return b"".join(parts).decode("utf-8", "replace")
-
-
-def _rows(text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[bool, list[list[Any]]]:
-    """Return whether a call is a batch, and the one or two texts of each row."""
-    is_batched = isinstance(text, (list, tuple)) and (
-        (not text and not is_split_into_words)
-        or (len(text) > 0 and is_split_into_words and isinstance(text[0], (list, tuple)))
-        or (len(text) > 0 and not is_split_into_words and isinstance(text[0], (str, list, tuple)))
-    )
-    if not is_batched:
-        if not isinstance(text, (str, list, tuple)):
-            raise ValueError(f"text must be a string, a list of words or of ids, not {type(text)}")
-        return False, [[text] if text_pair is None else [text, text_pair]]
-    if text_pair is not None:
-        if not isinstance(text_pair, (list, tuple)) or len(text_pair) != len(text):
-            raise ValueError("text_pair must be a batch as long as text")
-        return True, [list(pair) for pair in zip(text, text_pair, strict=True)]
-    rows = []
-    for entry in text:
-        is_pair = (
-            isinstance(entry, (list, tuple))
-            and len(entry) == 2
-            and (not is_split_into_words or isinstance(entry, tuple))
-            and all(isinstance(part, (str, list, tuple)) for part in entry)
-        )
-        rows.append(list(entry) if is_pair else [entry])
-    return True, rows
-
-
-def _nowhere(count: int) -> tuple[list[Span], list[int]]:
-    return [(0, 0)] * count, list(range(count))
-
-
-def _without_surrogates(text: str) -> str:
-    """Repair a text as the encoder does, so that offsets and ids refer to the same text."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 class PrunedBPEConfig(PreTrainedConfig):
