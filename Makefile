@@ -11,8 +11,8 @@ MODULES := $(sort $(shell find src -name '*.py'))
 FUZZ_SECONDS ?= 60
 CLANG ?= clang++
 
-.PHONY: install demo test test-integrations native-test sanitize sanitize-thread test-aarch64 fuzz tidy lint \
-	lint-workflows types stubs bench docs dist test-wheel clean FORCE
+.PHONY: install demo test test-integrations test-engines native-test sanitize sanitize-thread test-aarch64 fuzz tidy \
+	lint lint-workflows types stubs bench docs dist test-wheel clean FORCE
 
 install: $(VENV)/.installed
 
@@ -41,9 +41,14 @@ demo: install
 test: $(VENV)/.extra-test
 	$(BIN)/python -m pytest -q
 
-# Includes the tests that need torch, datasets or data frames; `make test` skips those.
+# Includes the tests that need torch, datasets or data frames, and those of transformers; `make test` skips them.
 test-integrations: $(VENV)/.extra-test-integrations
+	$(BIN)/python tools/fetch_transformers_suite.py build/transformers-suite
 	$(BIN)/python -m pytest -q tests/integrations tests/unit/encoded tests/docs/test_examples.py
+
+# Clusters of Ray and Spark, on this machine. Spark needs Java on the PATH; without it, its tests are skipped.
+test-engines: $(VENV)/.extra-test-engines
+	$(BIN)/python -m pytest -q tests/engines
 
 # What is built without Python: the core, and one of its test programs.
 CORE := -S cpp -G Ninja -DPRUNEDBPE_PYTHON=OFF -DPRUNEDBPE_WERROR=ON
@@ -109,6 +114,7 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/bench_growth.py
 	$(BIN)/python benchmarks/bench_choose.py
 	$(BIN)/python benchmarks/bench_limits.py
+	$(BIN)/python benchmarks/bench_transformers.py
 	$(BIN)/python benchmarks/publish.py
 
 docs: $(VENV)/.extra-docs

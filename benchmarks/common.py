@@ -31,6 +31,7 @@ TEXTS_VARIABLE = "PRUNEDBPE_BENCH_TEXTS"
 PACKAGES = (
     *("prunedbpe", "gigatoken", "ffbpe", "rustbpe", "tokenizers", "fastokens", "splintr-rs"),
     *("quicktok-v1", "tiktoken", "isal", "numpy", "pyarrow", "sentencepiece"),
+    *("transformers", "torch"),
 )
 PLACES = {"path", "vocabulary"}
 """Fields of a task that say where something is on this machine; results leave them out."""

@@ -244,6 +244,32 @@ def limits_plot(figure: Any, rows: list[Row]) -> None:
     axis.set_xscale("log")
 
 
+def transformers_table(rows: list[Row]) -> Table:
+    """Times and their ratio. ``one`` is 1000 calls, so its milliseconds are microseconds a call."""
+    kinds = [(text, kind) for text in names(rows, "text") for kind in names(rows, "kind")]
+    titles = [f"{text}, {kind}" for text, kind in kinds]
+    table = [["", *(c for t in titles for c in (f"{t}: prunedbpe", "stock", "ratio"))]]
+    for case in names(rows, "case"):
+        line = ["one short call, µs" if case == "one" else f"{case}, ms"]
+        for text, kind in kinds:
+            found = select(rows, text=text, kind=kind, case=case)
+            ours, theirs = (
+                median([r for r in found if (r["library"] == "prunedbpe") == own], "wall") * 1e3
+                for own in (True, False)
+            )
+            line += [f"{ours:.1f}", f"{theirs:.1f}", f"{theirs / ours:.1f}"]
+        table.append(line)
+    return table
+
+
+def transformers_plot(figure: Any, rows: list[Row]) -> None:
+    shown = [{**row, "ms": row["wall"] * 1e3} for row in rows]
+    axes = figure.subplots(1, len(names(rows, "kind")), sharey=True)
+    for axis, kind in zip(axes, names(rows, "kind"), strict=True):
+        some = select(shown, kind=kind)
+        bars(axis, some, "case", "library", "ms", f"{kind}, ms (log scale)").set_xscale("log")
+
+
 def bars(axis: Any, rows: list[Row], by: str, series: str, key: str, label: str) -> Any:
     """Horizontal bars of medians: one group for each value of ``by``, one bar for each series."""
     groups, kinds = names(rows, by), names(rows, series)
@@ -281,6 +307,7 @@ SECTIONS: dict[str, tuple[Callable[[list[Row]], Table], Callable[[Any, list[Row]
     "growth": (growth_table, growth_plot),
     "choose": (choose_table, choose_plot),
     "limits": (limits_table, limits_plot),
+    "transformers": (transformers_table, transformers_plot),
 }
 
 if __name__ == "__main__":
