@@ -18,14 +18,15 @@ install: $(VENV)/.installed
 
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) "scikit-build-core>=0.11" "nanobind>=2.9" cmake ninja build
+	$(PIP_INSTALL) "scikit-build-core>=0.11" "nanobind>=2.9" cmake ninja build setuptools wheel
 	@touch $@
 
 # An editable install records the list of modules: a new module needs a new install.
 $(VENV)/.modules: FORCE | $(VENV)/.tools
 	@echo '$(MODULES)' | cmp -s - $@ || echo '$(MODULES)' > $@
 
-# Editable, so Python sources are live. Without build isolation, so C++ is rebuilt incrementally.
+# Editable, so Python sources are live. Without build isolation, so C++ is rebuilt incrementally; Spark, which comes as
+# sources only, then needs setuptools and wheel here.
 $(VENV)/.installed: $(VENV)/.tools $(VENV)/.modules $(NATIVE)
 	$(PIP_INSTALL) --no-build-isolation -e .
 	@touch $@

@@ -5,11 +5,11 @@
 1. Measure. The text is counted in parts, which are joined, reduced and merged by the functions that
    run as tasks on a cluster, with one thread. Rates are per second of CPU time, so other processes
    hardly change them.
-2. Simulate. Every part of a corpus becomes a partial table; the tables are joined in groups, reduced
-   bucket by bucket and merged in order of first position. The number of unique chunks follows a
-   growth curve, chunks = a * bytes ^ b, as ``prunedbpe count --estimate`` measures it. Chunks are
-   thrown into buckets at random, as the hash does. The rest is arithmetic: everything beyond the
-   size of the text is an extrapolation.
+2. Simulate. Every part of a corpus becomes a partial table; the tables are joined in groups,
+   reduced bucket by bucket and merged in order of first position. The number of unique chunks
+   follows a growth curve, chunks = a * bytes ^ b, as ``prunedbpe count --estimate`` measures it.
+   Chunks are thrown into buckets at random, as the hash does. The rest is arithmetic: everything
+   beyond the size of the text is an extrapolation.
 """
 
 from __future__ import annotations
