@@ -1,6 +1,6 @@
 """Counting with little memory: the same bytes, how much slower, and after how many kills.
 
-    python benchmarks/make_large.py --gigabytes 4 --every 2 --output large.txt texts/*.txt
+    python benchmarks/make_large.py --gigabytes 3 --every 10 --output large.txt texts/*.txt
     python benchmarks/bench_memory.py --text large.txt --memory 1000 --cgroup 2000 --kills 20
 
 1. Count without a limit and with ``--memory`` megabytes, in turns, the second in a cgroup of

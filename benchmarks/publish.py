@@ -244,6 +244,26 @@ def limits_plot(figure: Any, rows: list[Row]) -> None:
     axis.set_xscale("log")
 
 
+def memory_table(rows: list[Row]) -> Table:
+    table = [["", "seconds", "MB/s", "of the speed without a limit", "peak memory"]]
+    free = median(select(rows, job="no limit"), "mb_per_second")
+    for job in ("no limit", "limit"):
+        found = select(rows, job=job)
+        speed, memory = median(found, "mb_per_second"), median(found, "rss_mb")
+        seconds = f"{median(found, 'wall'):.1f}"
+        table.append([job, seconds, f"{speed:.0f}", f"{speed / free:.0%}", f"{memory:,.0f} MB"])
+    (killed,) = select(rows, job="killed")
+    table.append([f"killed {killed['kills']} times", "", "", "same bytes", ""])
+    return table
+
+
+def memory_plot(figure: Any, rows: list[Row]) -> None:
+    shown = [row for row in rows if "wall" in row]
+    scales = {"mb_per_second": "MB/s", "rss_mb": "peak memory, MB"}
+    for axis, (key, label) in zip(figure.subplots(1, 2), scales.items(), strict=True):
+        bars(axis, shown, "job", "job", key, label)
+
+
 def transformers_table(rows: list[Row]) -> Table:
     """Times and their ratio. ``one`` is 1000 calls, so its milliseconds are microseconds a call."""
     kinds = [(text, kind) for text in names(rows, "text") for kind in names(rows, "kind")]
@@ -307,6 +327,7 @@ SECTIONS: dict[str, tuple[Callable[[list[Row]], Table], Callable[[Any, list[Row]
     "growth": (growth_table, growth_plot),
     "choose": (choose_table, choose_plot),
     "limits": (limits_table, limits_plot),
+    "memory": (memory_table, memory_plot),
     "transformers": (transformers_table, transformers_plot),
 }
 
