@@ -18,6 +18,9 @@ from studies.language_model.settings import Context, Settings
 
 RESULTS = Path(__file__).parent / "results"
 
+TEXT_FILE = "text.json"
+"""Describes the text and the settings of all runs in a folder."""
+
 Figures = dict[str, Any]
 
 

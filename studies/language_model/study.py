@@ -26,6 +26,7 @@ from studies.language_model.arms import ARMS, REFERENCE, Arm, make_tokenizers
 from studies.language_model.course import Course, plan_course
 from studies.language_model.measures import HeldOut
 from studies.language_model.results import (
+    TEXT_FILE,
     Figures,
     RunName,
     all_runs,
@@ -38,8 +39,6 @@ from studies.language_model.settings import Settings
 from studies.language_model.streams import make_stream, tokenizer_digest
 from studies.language_model.texts import Texts, read_texts
 from studies.language_model.training import Report, Run
-
-TEXT_FILE = "text.json"
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,7 @@ import numpy as np
 
 from prunedbpe.errors import CorpusError
 from studies.language_model.intervals import Interval, document_interval, reading, seed_interval
-from studies.language_model.results import Figures, read_result
-from studies.language_model.study import TEXT_FILE
+from studies.language_model.results import TEXT_FILE, Figures, read_result
 
 Budget = str
 BUDGETS = ("equal_text", "equal_compute")
