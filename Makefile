@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 60
 CLANG ?= clang++
 
 .PHONY: install demo test test-integrations test-engines native-test sanitize sanitize-thread test-aarch64 fuzz tidy \
-	lint lint-workflows types stubs bench docs dist test-wheel clean FORCE
+	lint lint-workflows types stubs bench study-lm docs dist test-wheel clean FORCE
 
 install: $(VENV)/.installed
 
@@ -45,7 +45,7 @@ test: $(VENV)/.extra-test
 # Includes the tests that need torch, datasets or data frames, and those of transformers; `make test` skips them.
 test-integrations: $(VENV)/.extra-test-integrations
 	$(BIN)/python tools/fetch_transformers_suite.py build/transformers-suite
-	$(BIN)/python -m pytest -q tests/integrations tests/unit/encoded tests/docs/test_examples.py
+	$(BIN)/python -m pytest -q tests/integrations tests/studies tests/unit/encoded tests/docs/test_examples.py
 
 # Clusters of Ray and Spark, on this machine. Spark needs Java on the PATH; without it, its tests are skipped.
 test-engines: $(VENV)/.extra-test-engines
@@ -117,6 +117,14 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/bench_limits.py
 	$(BIN)/python benchmarks/bench_transformers.py
 	$(BIN)/python benchmarks/publish.py
+
+# Small models with several tokenizers: makes the runs that are missing, WORKERS at a time, then the page. See
+# docs/guides/language-model.md; CORPUS is a folder of text. CONFIG=gpu on a GPU.
+WORKERS ?= 1
+CONFIG ?= small
+study-lm: $(VENV)/.extra-study
+	$(BIN)/python -m studies.language_model --corpus $(CORPUS) --config $(CONFIG) --workers $(WORKERS)
+	$(BIN)/python docs/results/language_model.py
 
 docs: $(VENV)/.extra-docs
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html

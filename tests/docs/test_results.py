@@ -4,6 +4,8 @@ import json
 import runpy
 from pathlib import Path
 
+import pytest
+
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
@@ -28,3 +30,12 @@ def test_tables_of_vocabularies_are_fresh():
     page = (RESULTS / "vocabularies.md").read_text(encoding="utf-8")
     script = runpy.run_path(str(RESULTS / "vocabularies.py"))
     assert script["with_tables"](page) == page, "run docs/results/vocabularies.py"
+
+
+@pytest.mark.skipif(
+    not (RESULTS / "language-model.md").exists(), reason="the study has no page until it was run"
+)
+def test_page_of_the_language_models_is_fresh():
+    page = (RESULTS / "language-model.md").read_text(encoding="utf-8")
+    script = runpy.run_path(str(RESULTS / "language_model.py"))
+    assert script["with_figures"](page) == page, "run docs/results/language_model.py"

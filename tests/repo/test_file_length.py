@@ -12,7 +12,7 @@ GENERATED = {
     "src/prunedbpe/_core.pyi",
 }
 GENERATED_FOLDERS = ("docs/_build/", "tests/golden/data/")
-FOLDERS = ("src", "cpp", "tests", "docs", "tools", "benchmarks", "examples")
+FOLDERS = ("src", "cpp", "tests", "docs", "tools", "benchmarks", "examples", "studies")
 SUFFIXES = {".py", ".pyi", ".cpp", ".hpp", ".md", ".txt"}
 
 

@@ -1,0 +1,129 @@
+"""A small decoder-only transformer.
+
+In: token ids, one row each. Out: a vector for each token, from which :meth:`Transformer.losses`
+predicts the next one. Pre-norm, rotary positions, GELU; embeddings are not tied.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from prunedbpe.types import Int64Array
+
+NOTHING = -100
+"""Marks targets that do not count."""
+
+
+class Attention(nn.Module):
+    """Causal attention of several heads, positions by rotation."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.inputs = nn.Linear(width, 3 * width, bias=False)
+        self.output = nn.Linear(width, width, bias=False)
+
+    def forward(self, x: Tensor, turn: Tensor) -> Tensor:
+        """A vector for each token, from those up to it."""
+        rows, length, width = x.shape
+        split = self.inputs(x).view(rows, length, 3, self.heads, width // self.heads)
+        query, key, value = split.permute(2, 0, 3, 1, 4)
+        mixed = functional.scaled_dot_product_attention(
+            rotate(query, turn), rotate(key, turn), value, is_causal=True
+        )
+        return self.output(mixed.transpose(1, 2).reshape(rows, length, width))
+
+
+class Layer(nn.Module):
+    """Attention, then two matrices with GELU between; each adds to its input."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.attention_norm = nn.RMSNorm(width)
+        self.attention = Attention(width, heads)
+        self.norm = nn.RMSNorm(width)
+        self.inner = nn.Linear(width, 4 * width, bias=False)
+        self.output = nn.Linear(4 * width, width, bias=False)
+
+    def forward(self, x: Tensor, turn: Tensor) -> Tensor:
+        """The same tokens, one layer later."""
+        x = x + self.attention(self.attention_norm(x), turn)
+        return x + self.output(functional.gelu(self.inner(self.norm(x))))
+
+
+class Transformer(nn.Module):
+    """The model.
+
+    Args:
+        vocab_size: Rows of both embeddings.
+        width: Of the vectors.
+        layers: How many.
+        heads: Of each layer; ``width / heads`` is even.
+        seed: Of the initial weights.
+    """
+
+    def __init__(self, vocab_size: int, width: int, layers: int, heads: int, seed: int) -> None:
+        super().__init__()
+        self.head_width = width // heads
+        self.embedding = nn.Embedding(vocab_size, width)
+        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
+        self.norm = nn.RMSNorm(width)
+        self.prediction = nn.Linear(width, vocab_size, bias=False)
+        self._initialize(layers, seed)
+
+    def _initialize(self, layers: int, seed: int) -> None:
+        # The layers first: their weights are the same whatever the size of the vocabulary.
+        generator = torch.Generator().manual_seed(seed)
+        for module in (self.layers, self.embedding, self.prediction):
+            for name, weights in module.named_parameters():
+                if weights.dim() == 1:
+                    continue
+                deep = math.sqrt(2 * layers) if name.endswith("output.weight") else 1.0
+                nn.init.normal_(weights, std=0.02 / deep, generator=generator)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """A vector for each token, from it and those before it."""
+        turn = rotations(ids.shape[1], self.head_width, ids.device)
+        x = self.embedding(ids)
+        for layer in self.layers:
+            x = layer(x, turn)
+        return self.norm(x)
+
+    def losses(self, ids: Tensor, targets: Tensor) -> Tensor:
+        """Nats of each target that counts, in order; logits exist for these alone."""
+        counted = targets != NOTHING
+        logits = self.prediction(self(ids)[counted])
+        return functional.cross_entropy(logits.float(), targets[counted], reduction="none")
+
+    def matrices(self) -> list[nn.Parameter]:
+        """The weights of the layers that are matrices."""
+        return [weights for weights in self.layers.parameters() if weights.dim() == 2]
+
+
+def rotations(length: int, head_width: int, device: torch.device) -> Tensor:
+    """Cosine and sine of the angle of each position and pair of dimensions."""
+    speeds = 10_000.0 ** -(torch.arange(0, head_width, 2, device=device) / head_width)
+    angles = torch.outer(torch.arange(length, device=device), speeds)
+    return torch.stack([angles.cos(), angles.sin()])
+
+
+def rotate(x: Tensor, turn: Tensor) -> Tensor:
+    """Turn each pair of dimensions by the angle of its position."""
+    cosine, sine = turn.to(x.dtype)
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cosine - second * sine, first * sine + second * cosine], dim=-1)
+
+
+def row_flops(lengths: Int64Array, width: int, layers: int, vocab_size: int) -> Int64Array:
+    """FLOPs to train on rows of some lengths: every weight of a matrix six times, and attention.
+
+    >>> import numpy as np
+    >>> row_flops(np.array([1, 2]), width=2, layers=1, vocab_size=10).tolist()
+    [420, 864]
+    """
+    weights = layers * 12 * width**2 + width * vocab_size
+    return 6 * lengths * weights + 6 * layers * width * lengths**2
