@@ -11,8 +11,12 @@ MODULES := $(sort $(shell find src -name '*.py'))
 FUZZ_SECONDS ?= 60
 CLANG ?= clang++
 
-.PHONY: install demo test test-integrations test-engines native-test sanitize sanitize-thread test-aarch64 fuzz tidy \
-	lint lint-workflows types stubs bench study-lm docs dist test-wheel clean FORCE
+# The part of vLLM that handles text runs without its compiled code, a GPU or most of its dependencies; these it imports.
+VLLM := vllm==0.33.0 cachetools cbor2 einops fastapi interegular lm-format-enforcer msgspec openai openai-harmony \
+	opentelemetry-api partial-json-parser prometheus-client py-cpuinfo pybase64 pyzmq sniffio starlette uvloop
+
+.PHONY: install demo test test-integrations test-vllm test-engines native-test sanitize sanitize-thread test-aarch64 fuzz \
+	tidy lint lint-workflows types stubs bench study-lm docs dist test-wheel clean FORCE
 
 install: $(VENV)/.installed
 
@@ -46,6 +50,11 @@ test: $(VENV)/.extra-test
 test-integrations: $(VENV)/.extra-test-integrations
 	$(BIN)/python tools/fetch_transformers_suite.py build/transformers-suite
 	$(BIN)/python -m pytest -q tests/integrations tests/studies tests/unit/encoded tests/docs/test_examples.py
+
+# vLLM itself: registries, renderer, chat, detokenizer, structured output. Downloads 340 MB, so it is a target of its own.
+test-vllm: $(VENV)/.extra-test-integrations
+	test -d build/vllm/vllm || $(PIP_INSTALL) --no-deps --target build/vllm $(VLLM)
+	PYTHONPATH=build/vllm VLLM_TARGET_DEVICE=cpu $(BIN)/python -m pytest -q tests/integrations/test_vllm_itself.py
 
 # Clusters of Ray and Spark, on this machine. Spark needs Java on the PATH; without it, its tests are skipped.
 test-engines: $(VENV)/.extra-test-engines

@@ -1,4 +1,4 @@
-"""Tokenizers that take the fewest tokens in transformers, in vLLM and as a Unigram model."""
+"""Tokenizers that take the fewest tokens in transformers and as a Unigram model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 from prunedbpe.exchange.byte_alphabet import to_byte_alphabet  # noqa: E402
 from prunedbpe.integrations.transformers import PrunedBPETokenizer  # noqa: E402
-from prunedbpe.integrations.vllm_tokenizer import VLLMTokenizer  # noqa: E402
 from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION, ForeignCut  # noqa: E402
 
 
@@ -41,10 +40,9 @@ def test_it_differs(tok, texts):
     [
         PrunedBPETokenizer.from_pretrained,
         transformers.AutoTokenizer.from_pretrained,
-        VLLMTokenizer.from_pretrained,
         lambda folder: pickle.loads(pickle.dumps(PrunedBPETokenizer.from_pretrained(folder))),
     ],
-    ids=["from_pretrained", "auto", "vllm", "pickle"],
+    ids=["from_pretrained", "auto", "pickle"],
 )
 def test_transformers_keep_it(tok, saved, texts, load):
     hf = load(saved)

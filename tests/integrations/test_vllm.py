@@ -1,8 +1,11 @@
-"""The vLLM plugin against a stand-in for vLLM's registry and protocol."""
+"""The plugin with a stand-in for vLLM, which `make test` does not install.
+
+`make test-vllm` runs the plugin in vLLM itself: test_vllm_itself.py.
+"""
 
 from __future__ import annotations
 
-import importlib
+import subprocess
 import sys
 from importlib.metadata import entry_points
 from types import ModuleType
@@ -11,35 +14,12 @@ import pytest
 
 import prunedbpe
 
-pytest.importorskip("transformers", reason="extra transformers is not installed")
+transformers = pytest.importorskip("transformers", reason="extra transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("default")
-
-MEMBERS = [
-    "from_pretrained",
-    "num_special_tokens_to_add",
-    "all_special_tokens",
-    "all_special_ids",
-    "bos_token_id",
-    "eos_token_id",
-    "pad_token_id",
-    "is_fast",
-    "vocab_size",
-    "max_token_id",
-    "truncation_side",
-    "get_vocab",
-    "get_added_vocab",
-    "added_tokens_decoder",
-    "encode",
-    "apply_chat_template",
-    "convert_tokens_to_ids",
-    "convert_tokens_to_string",
-    "decode",
-    "convert_ids_to_tokens",
-]
 
 
 class Registry:
-    """Like vllm.tokenizers.TokenizerRegistry: classes by mode, found by module and name."""
+    """Like the registries of vLLM: classes by mode, named by module."""
 
     def __init__(self):
         self.modes = {}
@@ -47,50 +27,56 @@ class Registry:
     def register(self, mode, module, class_name):
         self.modes[mode] = (module, class_name)
 
-    def load(self, mode, *args, **kwargs):
-        module, name = self.modes[mode]
-        return getattr(importlib.import_module(module), name).from_pretrained(*args, **kwargs)
+
+def stand_in(monkeypatch, name, **attributes):
+    module = ModuleType(name)
+    vars(module).update(attributes)
+    monkeypatch.setitem(sys.modules, name, module)
 
 
-@pytest.fixture()
-def registry(monkeypatch):
-    registry = Registry()
-    tokenizers = ModuleType("vllm.tokenizers")
-    tokenizers.TokenizerRegistry = registry
-    monkeypatch.setitem(sys.modules, "vllm", ModuleType("vllm"))
-    monkeypatch.setitem(sys.modules, "vllm.tokenizers", tokenizers)
-    found = [e for e in entry_points(group="vllm.general_plugins") if e.name == "prunedbpe"]
-    if not found:
-        pytest.skip("the package is installed without its entry points; install it again")
-    found[0].load()()
-    return registry
+@pytest.mark.parametrize("has_renderers", [True, False])
+def test_the_mode_is_registered(monkeypatch, has_renderers):
+    from prunedbpe.integrations.vllm import register
+
+    tokenizers, renderers = Registry(), Registry()
+    stand_in(monkeypatch, "vllm")
+    stand_in(monkeypatch, "vllm.tokenizers", TokenizerRegistry=tokenizers)
+    if has_renderers:
+        stand_in(monkeypatch, "vllm.renderers")
+        stand_in(monkeypatch, "vllm.renderers.registry", RENDERER_REGISTRY=renderers)
+    else:
+        monkeypatch.setitem(sys.modules, "vllm.renderers", None)
+        monkeypatch.setitem(sys.modules, "vllm.renderers.registry", None)
+    register()
+    register()  # vLLM may call plugins several times
+    assert tokenizers.modes == {"prunedbpe": ("vllm.tokenizers.hf", "CachedHfTokenizer")}
+    if has_renderers:
+        assert renderers.modes == {"prunedbpe": ("vllm.renderers.hf", "HfRenderer")}
 
 
-def test_a_folder_loads_and_serves(registry, tmp_path):
+def test_the_plugins_are_entry_points():
+    groups = ("vllm.general_plugins", "sglang.srt.plugins")
+    found = {g: [e.value for e in entry_points(group=g) if e.name == "prunedbpe"] for g in groups}
+    if not all(found.values()):
+        pytest.skip("the package was installed without its entry points; install it again")
+    assert found == {
+        "vllm.general_plugins": ["prunedbpe.integrations.vllm:register"],
+        "sglang.srt.plugins": ["prunedbpe.integrations.sglang:register"],
+    }
+
+
+def test_sglang_loads_a_folder_without_remote_code(tmp_path):
+    """In a process of its own: nothing but the plugin imports the integration."""
     from prunedbpe.integrations.transformers import PrunedBPETokenizer
 
     tok = prunedbpe.train(iter(["the cat sat", "that hat 中文"] * 3), vocab_size=270, threshold=0)
     PrunedBPETokenizer.from_tokenizer(tok).save_pretrained(tmp_path)
-    served = registry.load(
-        "prunedbpe",
-        tmp_path,
-        trust_remote_code=False,
-        revision=None,
-        download_dir=None,
-        truncation_side="left",
+    program = (
+        "from prunedbpe.integrations.sglang import register; register()\n"
+        "from transformers import AutoTokenizer\n"
+        f"print(AutoTokenizer.from_pretrained({str(tmp_path)!r})('the cat 中文').input_ids)"
     )
-    assert [name for name in MEMBERS if not hasattr(served, name)] == []
-    assert served.max_token_id == 269
-    assert served.truncation_side == "left"
-    assert served.max_chars_per_token >= 3
-    assert isinstance(hash(served), int)
-    text = "the cat 中文"
-    ids = served.encode(text, add_special_tokens=False)
-    assert ids == tok.encode(text) == served(text).input_ids
-    # vLLM streams like this: join all token strings at each step, emit whole characters only.
-    streamed = ""
-    for end in range(1, len(ids) + 1):
-        now = served.convert_tokens_to_string(served.convert_ids_to_tokens(ids[:end]))
-        if not now.endswith("\ufffd"):
-            streamed = now
-    assert streamed == text
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+    assert done.stdout.strip() == str(tok.encode("the cat 中文"))

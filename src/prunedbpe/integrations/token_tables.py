@@ -69,7 +69,7 @@ class TokenTables:
         return np.array([len(spelled) for spelled in self.known], np.int64)
 
     @cached_property
-    def _spelled(self) -> list[bytes]:
+    def spelled(self) -> list[bytes]:
         """The bytes of every id; empty for an id between them that no token has."""
         spelled = [*self.known]
         spelled += [b""] * (max(self.added, default=-1) + 1 - len(spelled))
@@ -79,12 +79,12 @@ class TokenTables:
 
     @cached_property
     def _decoder(self) -> _core.Decoder:
-        return _decoder(self._spelled)
+        return _decoder(self.spelled)
 
     @cached_property
     def _decoder_without_special(self) -> _core.Decoder:
         """A decoder to which special tokens spell nothing."""
-        spelled = [*self._spelled]
+        spelled = [*self.spelled]
         for token_id in self.special:
             spelled[token_id] = b""
         return _decoder(spelled)
@@ -95,7 +95,7 @@ class TokenTables:
         try:
             return decoder.decode_text(ids, "replace")
         except IndexError:  # an embedding may have more rows than the vocabulary
-            count = len(self._spelled)
+            count = len(self.spelled)
             return decoder.decode_text([i for i in ids if 0 <= i < count], "replace")
 
 

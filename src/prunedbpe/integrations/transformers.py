@@ -207,6 +207,10 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         """Return the id of every token, later additions included."""
         return {**self._base_vocab, **self._added_tokens_encoder}
 
+    def token_bytes(self) -> list[bytes]:
+        """Return the bytes of every id, later additions included; an unused id has none."""
+        return list(self.token_tables.spelled)
+
     def _convert_token_to_id(self, token: str) -> int | None:
         token_id = self._base_vocab.get(token)
         unknown = self._special_tokens_map.get("unk_token")

@@ -1,35 +1,32 @@
-"""A tokenizer mode for vLLM: ``vllm serve MODEL --tokenizer-mode prunedbpe``.
+"""A plugin for vLLM: ``vllm serve MODEL`` loads a folder with one of our tokenizers.
 
-vLLM finds :func:`register` through the entry point ``vllm.general_plugins`` when one of its
-processes starts. The model's folder must hold what ``prunedbpe export TOKENIZER transformers``
-writes. Needs the extra ``transformers``. This module imports vLLM only when vLLM calls it.
+vLLM finds :func:`register` through the entry point ``vllm.general_plugins`` and calls it when one
+of its processes starts. The model's folder must hold what ``prunedbpe export TOKENIZER
+transformers`` writes. Needs the extra ``transformers``. This module imports vLLM only when vLLM
+calls it.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 TOKENIZER_MODE = "prunedbpe"
-"""The value of ``--tokenizer-mode``."""
-
-_CLASS_MODULE = "prunedbpe.integrations.vllm_tokenizer"
-_CLASS_NAME = "VLLMTokenizer"
+"""A value of ``--tokenizer-mode``: does what ``auto`` does, and fails without the plugin."""
 
 
 def register() -> None:
-    """Register the tokenizer mode; vLLM calls this."""
+    """Let vLLM load our tokenizers, for the tokenizer modes ``auto``, ``hf`` and ``prunedbpe``."""
+    from prunedbpe.integrations.grammars import register_with_servers
+
+    register_with_servers()
+    _register_mode()
+
+
+def _register_mode() -> None:
+    """Register the tokenizer mode, with the classes of mode ``hf``."""
     from vllm.tokenizers import TokenizerRegistry
 
-    TokenizerRegistry.register(TOKENIZER_MODE, _CLASS_MODULE, _CLASS_NAME)
-
-
-def from_pretrained_arguments(
-    path: str | Path, download_dir: str | None, arguments: dict[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    """Translate the arguments that vLLM passes to ``from_pretrained`` for transformers."""
-    translated = dict(arguments)
-    translated.pop("use_fast", None)
-    if download_dir is not None:
-        translated["cache_dir"] = download_dir
-    return str(path), translated
+    TokenizerRegistry.register(TOKENIZER_MODE, "vllm.tokenizers.hf", "CachedHfTokenizer")
+    try:
+        from vllm.renderers.registry import RENDERER_REGISTRY
+    except ImportError:  # older versions have no renderers
+        return
+    RENDERER_REGISTRY.register(TOKENIZER_MODE, "vllm.renderers.hf", "HfRenderer")
