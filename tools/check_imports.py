@@ -27,10 +27,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="other seeds give other texts")
     parser.add_argument("--pretokenizer", help="how rank files cut text, if nothing says so")
     given = parser.parse_args()
-    results = [check(path, given.texts, given.seed, given.pretokenizer) for path in given.files]
-    for path, result in zip(given.files, results, strict=True):
-        print(f"{path}: {result}")
-    return int(any(result.startswith("different") for result in results))
+    different = False
+    for path in given.files:
+        result = check(path, given.texts, given.seed, given.pretokenizer)
+        different |= result.startswith("different")
+        print(f"{path}: {result}", flush=True)
+    return int(different)
 
 
 def check(path: Path, texts: int, seed: int, pretokenizer: str | None) -> str:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prunedbpe._support.json_values import JsonValue
 from prunedbpe.errors import NotExactError
+from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION
 from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
 from prunedbpe.tokenizer.imported import ImportedTokenizer
 
@@ -140,7 +140,7 @@ def _library(tokenizer: ImportedTokenizer, path: Path) -> tuple[str, Encode, dic
     if kind == "tiktoken ranks" and (module := _module("tiktoken")):
         cut = tokenizer.pretokenizer
         pattern = cut.pattern or _PATTERNS.get(cut.name)
-        if pattern is not None:
+        if pattern is not None and tokenizer.cut.unicode_version == STOCK_UNICODE_VERSION:
             lines = map(bytes.split, path.read_bytes().splitlines())
             encoding = module.Encoding(
                 path.name,

@@ -2,8 +2,8 @@
 
 An added token with ``normalized=true`` is found after normalization, all others before it. Our
 encoder finds all of them at once, in the text as it is. Both agree if normalization neither makes
-the token from other characters nor changes it inside any text, and if tokens of the two kinds do
-not overlap. Every other file is refused.
+the token from other characters nor changes it inside any text, and if no token of the other kind
+can begin inside it. Every other file is refused.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ def _taking_part(normalization: Normalization) -> tuple[set[str], set[str], set[
 
 
 def _overlapping(content: str, others: Collection[str]) -> str | None:
-    """Return a text of ``others`` that may share characters with ``content`` in some text."""
+    """Return a text of ``others`` that may begin inside ``content``, where that is found first.
+
+    One that begins earlier is found first by both ways of looking.
+    """
     for other in others:
-        if content in other or other in content:
+        if other in content or any(content.endswith(other[:size]) for size in range(1, len(other))):
             return other
-        for size in range(1, min(len(content), len(other))):
-            if content.endswith(other[:size]) or other.endswith(content[:size]):
-                return other
     return None

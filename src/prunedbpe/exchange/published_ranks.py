@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-_LLAMA3_PATTERN = (
+LLAMA3_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-_QWEN_PATTERN = _LLAMA3_PATTERN.replace("{1,3}", "")
+QWEN_PATTERN = LLAMA3_PATTERN.replace("{1,3}", "")
 _FILL_IN_THE_MIDDLE = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
 
 
@@ -54,7 +54,7 @@ _BY_NAME = {
 _BY_DIGEST = {
     # Llama 3, tokenizer.model
     "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": PublishedRanks(
-        _LLAMA3_PATTERN,
+        LLAMA3_PATTERN,
         _numbered(
             128_000,
             *("<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>"),
@@ -66,7 +66,7 @@ _BY_DIGEST = {
     ),
     # Qwen 1 to 2.5, qwen.tiktoken
     "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": PublishedRanks(
-        _QWEN_PATTERN,
+        QWEN_PATTERN,
         _numbered(
             151_643,
             *("<|endoftext|>", "<|im_start|>", "<|im_end|>"),
