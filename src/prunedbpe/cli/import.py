@@ -53,7 +53,7 @@ def command(
     ] = 0,
     quiet: options.Quiet = False,
 ) -> None:
-    """Convert a Hugging Face, tiktoken, Mistral or paper tokenizer.
+    """Convert a Hugging Face, tiktoken or paper tokenizer.
 
     The result encodes every text to the ids of the original. An original with unsupported features
     is refused, and the message names them.
