@@ -43,7 +43,7 @@ class PieceModel:
 def is_sentencepiece(data: bytes) -> bool:
     r"""Whether a file may be a model: it begins with a piece, which no text file does.
 
-    >>> is_sentencepiece(b"\\n\\x0e\\n\\x05<unk>\\x15\\x00\\x00\\x00\\x00\\x18\\x02")
+    >>> is_sentencepiece(b"\n\x0e\n\x05<unk>\x15\x00\x00\x00\x00\x18\x02")
     True
     >>> is_sentencepiece(b"IQ== 0")
     False
