@@ -7,6 +7,7 @@ merges, which are most of the file.
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 from collections.abc import Callable
@@ -91,6 +92,33 @@ def ranks(folder: Path) -> None:
     write_json(described, {**json.loads(described.read_bytes()), "pat_str": CL100K_PATTERN})
 
 
+def tekken(folder: Path) -> None:
+    strings = train().vocabulary.strings
+    entries = [
+        {"rank": rank, "token_bytes": base64.b64encode(string).decode(), "token_str": None}
+        for rank, string in enumerate(strings)
+    ]
+    config = {"pattern": PATTERN, "default_num_special_tokens": 25}
+    config["default_vocab_size"] = 25 + len(entries)
+    write_json(folder / "tekken.json", {"config": config, "vocab": entries})
+
+
+def steps(folder: Path) -> None:
+    """Several pretokenizers, and NFKC."""
+    bpe(folder)
+    settings = json.loads((folder / "tokenizer.json").read_bytes())
+    digits = {"type": "Digits", "individual_digits": True}
+    settings["pre_tokenizer"]["pretokenizers"].insert(0, digits)
+    settings["normalizer"] = {"type": "NFKC"}
+    write_json(folder / "tokenizer.json", settings)
+
+
+def saved_steps(folder: Path) -> None:
+    steps(folder)
+    import_tokenizer(folder).save(folder)
+    (folder / "tokenizer.json").unlink()
+
+
 def saved_import(folder: Path) -> None:
     bpe(folder)
     import_tokenizer(folder).save(folder)
@@ -113,6 +141,9 @@ FILES: list[tuple[Callable[[Path], None], str]] = [
     (gpt2_files, "merges.txt"),
     (ranks, "mine.tiktoken"),
     (ranks, "mine.tiktoken.json"),
+    (tekken, "tekken.json"),
+    (steps, "tokenizer.json"),
+    (saved_steps, "prunedbpe.json"),
     (saved_import, "prunedbpe.json"),
     (saved_import, "vocab.txt"),
     (saved_rank, "prunedbpe.json"),

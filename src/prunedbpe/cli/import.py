@@ -11,6 +11,9 @@ from prunedbpe.cli import options
 from prunedbpe.cli.terminal import info_table
 from prunedbpe.errors import SettingsError
 from prunedbpe.exchange.importing import import_tokenizer
+from prunedbpe.exchange.library_check import compare
+from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.tokenizer.imported import ImportedTokenizer
 
 
 def command(
@@ -18,8 +21,9 @@ def command(
         Path,
         typer.Argument(
             metavar="ORIGINAL",
-            help="tokenizer.json, a .tiktoken rank file, or a folder with one of them, with "
-            "vocab.json and merges.txt, or with vocab.txt and inter_vocab.txt.",
+            help="tokenizer.json, tekken.json, a .tiktoken rank file, or a folder with one of "
+            "them, with vocab.json and merges.txt, or with vocab.txt and inter_vocab.txt; or the "
+            "name of a repository on the Hugging Face Hub.",
             show_default=False,
         ),
     ],
@@ -39,6 +43,14 @@ def command(
             help="Unicode version of the original library; 16.0.0 by default.", show_default=False
         ),
     ] = None,
+    check: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Compare with the original library, if it is installed, on N hard texts.",
+        ),
+    ] = 0,
     quiet: options.Quiet = False,
 ) -> None:
     """Convert a Hugging Face, tiktoken or paper tokenizer.
@@ -56,6 +68,7 @@ def command(
         "unicode_version": unicode_version,
     }
     tok = import_tokenizer(original, **{name: v for name, v in given.items() if v is not None})
+    compared = _compared(tok, original, check)
     options.prepare_folder(output)
     tok.save(output)
     if not quiet:
@@ -69,7 +82,20 @@ def command(
         unmergeable = getattr(tok.vocabulary, "unmergeable", ())
         if unmergeable:
             facts.append(("tokens without a merge", f"{len(unmergeable):,}"))
+        if check:
+            facts.append(("compared with the original", compared))
         info_table([*facts, ("written to", str(output))])
+
+
+def _compared(tok: Tokenizer, original: Path, texts: int) -> str:
+    """Compare with the original library; return the result in words."""
+    if not texts or not isinstance(tok, ImportedTokenizer):
+        return "no"
+    file = original / tok.training["imported"].get("file", "") if original.is_dir() else original
+    found = compare(tok, file, texts) if file.is_file() else None
+    if found is None:
+        return "no: its library is not installed, or the file is not local"
+    return f"equal to {found.library} on {found.texts:,} texts"
 
 
 def _special(text: str) -> tuple[str, int]:

@@ -20,7 +20,9 @@ from prunedbpe._support.input_files import naming, read_json, read_text
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, NotExactError
 from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabet
-from prunedbpe.exchange.equivalent_patterns import cut_by, cut_of_pattern
+from prunedbpe.exchange.equivalent_patterns import cut_by
+from prunedbpe.exchange.huggingface_cut import cut_of_steps, normalization_of
+from prunedbpe.exchange.normalized_tokens import check_normalized
 from prunedbpe.exchange.recovered_merges import imported_tokenizer, merges_of_list
 from prunedbpe.exchange.unigram_model import pieces_of_unigram
 from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer
@@ -51,8 +53,14 @@ def import_huggingface(
     """
     path = Path(path)
     path = path / "tokenizer.json" if path.is_dir() else path
+    return huggingface_of(JsonValue(read_json(path)), path, unicode_version=unicode_version)
+
+
+def huggingface_of(
+    settings: JsonValue, path: Path, *, unicode_version: str = STOCK_UNICODE_VERSION
+) -> ImportedTokenizer:
+    """As :func:`import_huggingface`, with the contents of the file."""
     check_unicode_version(unicode_version)
-    settings = JsonValue(read_json(path))
     with naming(path):
         if not settings["model"]:
             raise FormatError("not a tokenizer.json: it has no model")
@@ -124,10 +132,11 @@ def _import_bpe(settings: JsonValue, unicode_version: str, name: str) -> Importe
     model = settings["model"]
     _check_model(model)
     cut = replace(
-        _cut(settings["pre_tokenizer"], unicode_version),
-        normalization=_normalization(settings["normalizer"]),
+        cut_of_steps(settings["pre_tokenizer"], unicode_version),
+        normalization=normalization_of(settings["normalizer"]),
     )
     specials = _added_tokens(settings["added_tokens"], model["vocab"].object())
+    check_normalized(settings["added_tokens"], cut.normalization)
     ids = _ids_by_bytes(model["vocab"].object(), specials)
     pairs = []
     for merge in model["merges"].items():
@@ -150,7 +159,7 @@ def _import_unigram(settings: JsonValue, unicode_version: str, name: str) -> Imp
     ids = pieces_of_unigram(settings["model"].object())
     normalizer = settings["normalizer"]
     if not normalizer:
-        cut = _cut(settings["pre_tokenizer"], unicode_version)
+        cut = cut_of_steps(settings["pre_tokenizer"], unicode_version)
     elif normalizer["type"].text() == "ByteLevel" and not settings["pre_tokenizer"]:
         cut = ForeignCut(Pretokenizer("none"), UNICODE_VERSION)
     else:
@@ -185,66 +194,6 @@ def _check_model(model: JsonValue) -> None:
             raise NotExactError(
                 f"model.{name} is {shown(model[name].value)}: not supported, not byte-level BPE"
             )
-
-
-def _cut(settings: JsonValue, unicode_version: str) -> ForeignCut:
-    """Read the pretokenizer: a byte-level step, alone or after one split."""
-    steps = [settings] if settings else []
-    if settings and settings["type"].text() == "Sequence":
-        steps = list(settings["pretokenizers"].items())
-    kinds = [step["type"].text() for step in steps]
-    if not steps or kinds[-1] != "ByteLevel":
-        raise NotExactError(
-            f"pre_tokenizer {shown(', '.join(kinds)) if kinds else 'none'}: only byte-level BPE "
-            "(ByteLevel) is supported"
-        )
-    *splits, byte_level = steps
-    if byte_level["add_prefix_space"].flag(default=True):
-        raise NotExactError("pre_tokenizer ByteLevel with add_prefix_space=true is not supported")
-    if byte_level["use_regex"].flag(default=True):
-        if splits:
-            raise NotExactError("pre_tokenizer ByteLevel with use_regex after another split")
-        return ForeignCut(Pretokenizer("gpt2"), unicode_version)
-    if not splits:
-        return ForeignCut(Pretokenizer("none"), UNICODE_VERSION)
-    if kinds[:-1] != ["Split"]:
-        raise NotExactError(
-            f"pre_tokenizer {shown(', '.join(kinds[:-1]))}: only one Split by a pattern is "
-            "supported"
-        )
-    return _split(splits[0], unicode_version)
-
-
-def _split(split: JsonValue, unicode_version: str) -> ForeignCut:
-    pattern = split["pattern"]["Regex"]
-    if not pattern:
-        raise NotExactError(
-            f"pre_tokenizer Split by {shown(split['pattern'].value)}, not by a Regex"
-        )
-    behavior, invert = split["behavior"].text(), split["invert"].flag(default=False)
-    expression = pattern.text()
-    with naming(pattern.path):
-        cut = cut_of_pattern(expression, unicode_version)
-    covers_all = cut.pretokenizer.pattern is None  # a scanner leaves no gap between two matches
-    if (behavior, invert) == ("Isolated", False) or (
-        covers_all and (behavior, invert) == ("Removed", True)
-    ):
-        return cut
-    raise NotExactError(f"pre_tokenizer Split with behavior {shown(behavior)}, invert={invert}")
-
-
-def _normalization(settings: JsonValue) -> str | None:
-    if settings and settings["type"].text() == "Sequence":
-        steps = list(settings["normalizers"].items())
-        if not steps:
-            return None
-        settings = steps[0] if len(steps) == 1 else settings
-    if not settings:
-        return None
-    kind = settings["type"].text()
-    if kind == "NFC":
-        return "NFC"
-    raise NotExactError(f"normalizer {shown(kind)} is not supported: only NFC is")
 
 
 def _added_tokens(entries: JsonValue, vocab: Settings) -> dict[str, int]:
@@ -282,18 +231,16 @@ def _added_tokens(entries: JsonValue, vocab: Settings) -> dict[str, int]:
 
 
 def _ids_by_bytes(vocab: Settings, specials: dict[str, int]) -> dict[bytes, int]:
-    """Return the ids of the model's tokens by their bytes, special tokens excepted."""
+    """Return the ids of the model's tokens by their bytes.
+
+    Special tokens are left out, and so are tokens that are not written in the byte alphabet: no
+    text holds them once its bytes are spelled in that alphabet. Their ids stay unused.
+    """
     ids = {}
     for name, token_id in vocab.items():
-        if name in specials:
-            continue
-        string = from_byte_alphabet(name)
-        if not string:
-            raise NotExactError(
-                f"token {shown(name)} (id {shown(token_id)}) is not written in the byte alphabet: "
-                "not byte-level BPE"
-            )
-        ids[string] = token_id
+        string = b"" if name in specials else from_byte_alphabet(name)
+        if string:
+            ids[string] = token_id
     return ids
 
 

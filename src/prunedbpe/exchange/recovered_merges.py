@@ -17,6 +17,7 @@ import numpy as np
 
 from prunedbpe._support.json_values import shown
 from prunedbpe.errors import NotExactError
+from prunedbpe.exchange.late_merges import Merge, placed_merges
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
 from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.types import BYTE_COUNT, Settings, UInt32Array
@@ -101,7 +102,9 @@ def imported_tokenizer(
         ids_of_specials=tuple(special_tokens.values()),
         unmergeable=tuple((string, ids[string]) for string in found.unmergeable),
     )
-    return ImportedTokenizer(vocabulary, cut, whole_chunks=whole_chunks, origin=origin)
+    tokenizer = ImportedTokenizer(vocabulary, cut, whole_chunks=whole_chunks, origin=origin)
+    tokenizer.check_tokens()
+    return tokenizer
 
 
 def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
@@ -115,7 +118,7 @@ def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
             hint="train the original with all 256 bytes, for instance with "
             "initial_alphabet=ByteLevel.alphabet()",
         )
-    made: list[tuple[int, bytes, bytes]] = []
+    made: dict[bytes, Merge] = {}
     unmergeable = []
     for token in tokens:
         if len(token) > 1:
@@ -123,25 +126,15 @@ def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
             if last is None:
                 unmergeable.append(token)
             else:
-                made.append(last)
-    made.sort()
-    strings = [bytes([byte]) for byte in range(BYTE_COUNT)]
+                made[token] = last
+    strings = [bytes([byte]) for byte in range(BYTE_COUNT)] + placed_merges(made)
     rank_of = {string: rank for rank, string in enumerate(strings)}
-    pairs = []
-    for _, left, right in made:
-        if left not in rank_of or right not in rank_of:
-            late = left if left not in rank_of else right
-            raise NotExactError(
-                f"token {shown(left + right)} has priority over its part {shown(late)}: "
-                "priorities must follow the order of building"
-            )
-        pairs.append((rank_of[left], rank_of[right]))
-        rank_of[left + right] = len(strings)
-        strings.append(left + right)
+    parts = [made[string][1:] for string in strings[BYTE_COUNT:]]
+    pairs = [(rank_of[left], rank_of[right]) for left, right in parts]
     return FoundMerges(np.array(pairs, np.uint32).reshape(-1, 2), strings, unmergeable)
 
 
-def _last_merge(token: bytes, priority: Priority) -> tuple[int, bytes, bytes] | None:
+def _last_merge(token: bytes, priority: Priority) -> Merge | None:
     """Encode a token's bytes; return the merge that completes it, or ``None``.
 
     A heap of neighbours, because damaged files hold long tokens: n log n steps.

@@ -1,8 +1,8 @@
 """Import from tiktoken: a rank file, or an ``Encoding`` object.
 
 A rank file holds tokens and priorities only; the program that loads it knows the pattern and the
-special tokens. Give both, unless the file has the name of a public encoding, or the JSON file that
-our export writes is next to it.
+special tokens. Give both, unless the file is a published one, or the JSON file that our export
+writes is next to it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from prunedbpe._support.input_files import naming, read_json, read_text
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.exchange.equivalent_patterns import cut_by, cut_of_pattern
+from prunedbpe.exchange.published_ranks import published_ranks
 from prunedbpe.exchange.recovered_merges import imported_tokenizer, merges_of_ranks
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.pretokenizers.foreign_cut import (
@@ -33,18 +34,6 @@ if TYPE_CHECKING:
 
 # At most ten digits: longer numbers are not ids, and int() refuses thousands of digits.
 _LINE = re.compile(r"(\S+)\s+(\d{1,10})", re.ASCII)
-
-_FILL_IN_THE_MIDDLE = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
-PUBLIC_ENCODINGS: dict[str, tuple[str, dict[str, int]]] = {
-    "r50k_base": ("gpt2", {"<|endoftext|>": 50256}),
-    "p50k_base": ("gpt2", {"<|endoftext|>": 50256}),
-    "cl100k_base": (
-        "cl100k",
-        {"<|endoftext|>": 100257, **_FILL_IN_THE_MIDDLE, "<|endofprompt|>": 100276},
-    ),
-    "o200k_base": ("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
-}
-"""Pretokenizer and special tokens of the public encodings, by the name of the rank file."""
 
 
 def import_tiktoken(
@@ -70,7 +59,7 @@ def import_tiktoken(
     path = Path(path)
     check_unicode_version(unicode_version)
     settings_file = path.with_name(path.name + ".json")
-    public = PUBLIC_ENCODINGS.get(path.name.split(".")[0])
+    text = read_text(path)
     size = None
     files = str(path)
     defaults: Mapping[str, int] = {}
@@ -79,15 +68,13 @@ def import_tiktoken(
     elif settings_file.is_file():
         cut, defaults, size = _read_encoding_settings(settings_file, unicode_version)
         files = f"{path} with {settings_file.name}"
-    elif public:
-        name, defaults = public
-        cut = cut_by(name, unicode_version)
+    elif known := published_ranks(path.name, text):
+        cut, defaults = cut_by(known.pretokenizer, unicode_version), known.special_tokens
     else:
         raise SettingsError(
             f"{path}: a rank file does not say how text is cut",
             hint="give the pretokenizer: gpt2, cl100k, o200k or the pattern of the encoding",
         )
-    text = read_text(path)
     with naming(path):
         ranks = _parse_ranks(text)
     with naming(files):
@@ -125,7 +112,7 @@ def import_encoding(
 ) -> ImportedTokenizer:
     """Import a ``tiktoken.Encoding`` object."""
     return _import(
-        dict(encoding._mergeable_ranks),
+        {token: rank for token, rank in encoding._mergeable_ranks.items() if token},
         cut_of_pattern(encoding._pat_str, unicode_version),
         dict(encoding._special_tokens),
         {"format": "tiktoken encoding", "name": encoding.name},
@@ -144,11 +131,14 @@ def _import(
 
 
 def _parse_ranks(text: str) -> dict[bytes, int]:
+    """Read the lines. An empty token, as in ``= 50256``, is left out: no text becomes it."""
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line:
             continue
         match = _LINE.fullmatch(line)
+        if match and match[1] == "=":
+            continue
         try:
             token = base64.b64decode(match[1], validate=True) if match else b""
         except binascii.Error:

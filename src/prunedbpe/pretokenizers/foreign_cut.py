@@ -13,6 +13,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import SettingsError
 from prunedbpe.pretokenizers.pretokenizer import UNICODE_VERSION, Pretokenizer
 from prunedbpe.pretokenizers.unicode_changes import CHANGES
-from prunedbpe.types import Int64Array, Settings
+from prunedbpe.types import ByteArray, Int64Array, Settings
 
 STOCK_UNICODE_VERSION = "16.0.0"
 """The version of tokenizers 0.23 and tiktoken 0.14, found by testing every code point."""
@@ -50,6 +51,18 @@ _UNKNOWN_TO_NFC = """
     1E2EC-1E2EF 1E4EC-1E4EF 1E5EE-1E5EF 1E6E3 1E6E6 1E6EE-1E6EF 1E6F5
 """
 
+# NFKC leaves these as they are, too: their decompositions are later than Unicode 9.0.
+_UNKNOWN_TO_NFKC = f"""
+    {_UNKNOWN_TO_NFC}
+    A7F1-A7F4 AB69 10781-10785 10787-107B0 107B2-107BF 1CCD6-1CCF9 1E030-1E06D 1F16C 1FBF0-1FBF9
+    209D-209F 32FF 58B-58C 1B123-1B126 1D6A6 1DF95 1DFCD-1DFFF
+"""
+
+Normalization = Literal["NFC", "NFKC"]
+
+_NORMALIZATIONS: dict[Normalization, str] = {"NFC": _UNKNOWN_TO_NFC, "NFKC": _UNKNOWN_TO_NFKC}
+"""The characters that each supported normalization leaves alone."""
+
 
 @dataclass(frozen=True)
 class ForeignCut:
@@ -58,20 +71,25 @@ class ForeignCut:
     Attributes:
         pretokenizer: The pretokenizer that cuts.
         unicode_version: The Unicode version that decides the classes of characters.
-        normalization: ``"NFC"`` if the original normalizes text first, else ``None``.
+        normalization: ``"NFC"`` or ``"NFKC"`` if the original normalizes text first, else ``None``.
+        step_versions: The Unicode version of each step of a sequence; by default the same for all.
     """
 
     pretokenizer: Pretokenizer
     unicode_version: str = STOCK_UNICODE_VERSION
-    normalization: str | None = None
+    normalization: Normalization | None = None
+    step_versions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_unicode_version(self.unicode_version)
-        if self.normalization not in (None, "NFC"):
+        for version in (self.unicode_version, *self.step_versions):
+            check_unicode_version(version)
+        if self.normalization not in (None, *_NORMALIZATIONS):
             raise SettingsError(
                 f"normalization {shown(self.normalization)} is not supported",
-                hint="use NFC or None",
+                hint="use NFC, NFKC or None",
             )
+        if self.step_versions and len(self.step_versions) != len(self.pretokenizer.steps):
+            raise SettingsError("'step_versions' must name a Unicode version for each step")
         if self.pretokenizer.normalization is not None:
             raise SettingsError(
                 "an imported tokenizer normalizes text as its original does",
@@ -83,9 +101,9 @@ class ForeignCut:
         if self.normalization is None or text.isascii():
             return text
         # The pattern captures, so the characters to leave alone are at odd places.
-        parts = _unknown_to_nfc().split(text)
+        parts = _unknown_to(self.normalization).split(text)
         return "".join(
-            part if place % 2 else unicodedata.normalize("NFC", part)
+            part if place % 2 else unicodedata.normalize(self.normalization, part)
             for place, part in enumerate(parts)
         )
 
@@ -105,10 +123,11 @@ class ForeignCut:
         >>> cut.chunk_ends("a\u0558").tolist()  # a letter of Unicode 18.0
         [1, 3]
         """
-        changed, stand_ins = _changed(self.unicode_version)
-        if changed is not None and not text.isascii():
-            text = changed.sub(lambda found: stand_ins[found.group()], text)
-        return self.pretokenizer.chunk_ends(np.frombuffer(text.encode(), np.uint8))
+        steps = self.pretokenizer.steps
+        if not steps:
+            return self.pretokenizer.chunk_ends(_as_known(text, self.unicode_version))
+        versions = self.step_versions or (self.unicode_version,) * len(steps)
+        return self.pretokenizer.sequence_ends([_as_known(text, version) for version in versions])
 
     def describe(self) -> Settings:
         """Return what a settings file must hold to cut like this again."""
@@ -116,6 +135,7 @@ class ForeignCut:
             "pretokenizer": self.pretokenizer.describe(),
             "unicode_version": self.unicode_version,
             "normalization": self.normalization,
+            **({"step_versions": list(self.step_versions)} if self.step_versions else {}),
         }
 
     @classmethod
@@ -131,6 +151,7 @@ class ForeignCut:
             Pretokenizer.from_settings(fields["pretokenizer"].object(), "cut.pretokenizer"),
             fields["unicode_version"].text(),
             fields["normalization"].value,
+            tuple(version.text() for version in fields["step_versions"].items()),
         )
 
 
@@ -141,6 +162,14 @@ def check_unicode_version(version: str) -> None:
             f"Unicode {shown(version)} is not supported",
             hint=f"use one of {', '.join(sorted(CHANGES))}",
         )
+
+
+def _as_known(text: str, version: str) -> ByteArray:
+    """Return the text in UTF-8, with a stand-in for every character that changed class."""
+    changed, stand_ins = _changed(version)
+    if changed is not None and not text.isascii():
+        text = changed.sub(lambda found: stand_ins[found.group()], text)
+    return np.frombuffer(text.encode(), np.uint8)
 
 
 @lru_cache(maxsize=8)
@@ -158,10 +187,10 @@ def _changed(version: str) -> tuple[re.Pattern[str] | None, dict[str, str]]:
     return re.compile(f"[{''.join(members)}]"), stand_ins
 
 
-@lru_cache(maxsize=1)
-def _unknown_to_nfc() -> re.Pattern[str]:
+@lru_cache(maxsize=2)
+def _unknown_to(normalization: Normalization) -> re.Pattern[str]:
     members = []
-    for word in _UNKNOWN_TO_NFC.split():
+    for word in _NORMALIZATIONS[normalization].split():
         first, _, last = word.partition("-")
         members.append(f"\\U{int(first, 16):08x}-\\U{int(last or first, 16):08x}")
     return re.compile(f"([{''.join(members)}])")

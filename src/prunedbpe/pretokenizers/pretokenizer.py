@@ -14,7 +14,9 @@ none       a document is one chunk
 ========== =======================================================================================
 
 Any other pretokenizer is a regular expression of the package ``regex`` (the extra
-``prunedbpe[regex]``): its matches are chunks, and so is the text between two matches.
+``prunedbpe[regex]``): its matches are chunks, and so is the text between two matches. A
+``sequence`` cuts by several pretokenizers, each of which cuts the pieces of the one before it;
+imported tokenizers use it.
 
 A pretokenizer may ask for Unicode normalization (NFC). Text is then normalized before it is cut,
 in training and in encoding alike, because both use the same pretokenizer.
@@ -28,8 +30,10 @@ import math
 import re
 import unicodedata
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -69,23 +73,26 @@ class Pretokenizer:
     """One way to cut text; the same object serves training, encoding and evaluation.
 
     Attributes:
-        name: One of :data:`BUILTIN_PRETOKENIZERS`, or ``regex``.
+        name: One of :data:`BUILTIN_PRETOKENIZERS`, ``regex`` or ``sequence``.
         pattern: The regular expression of ``regex``; ``None`` for a built-in pretokenizer.
         unicode_version: Unicode version that decides the classes of a built-in pretokenizer.
         normalization: Unicode normal form that text is brought to first; ``None`` leaves it alone.
+        steps: The pretokenizers of ``sequence``, each of which cuts the pieces of the one before.
     """
 
     name: str
     pattern: str | None = None
     unicode_version: str = UNICODE_VERSION
     normalization: Normalization | None = None
+    steps: tuple[Pretokenizer, ...] = ()
 
     def __post_init__(self) -> None:
+        self._check_steps()
         if self.name == "regex":
             if self.pattern is None:
                 raise SettingsError("the pretokenizer 'regex' needs a pattern")
             _compile(self.pattern)
-        elif self.name not in BUILTIN_PRETOKENIZERS:
+        elif self.name not in (*BUILTIN_PRETOKENIZERS, "sequence"):
             raise _unknown_name(self.name)
         elif self.pattern is not None:
             raise SettingsError(f"the built-in pretokenizer {self.name!r} takes no pattern")
@@ -94,10 +101,19 @@ class Pretokenizer:
                 f"normalization {self.normalization!r} is not supported", hint="use NFC or None"
             )
 
+    def _check_steps(self) -> None:
+        if (self.name == "sequence") != bool(self.steps):
+            raise SettingsError("the pretokenizer 'sequence', and no other, consists of steps")
+        for step in self.steps:
+            if step.steps or step.normalization is not None:
+                raise SettingsError(
+                    "a step of the pretokenizer 'sequence' is no sequence, and does not normalize"
+                )
+
     @property
     def is_native(self) -> bool:
         """Whether native code can cut with it, by its name."""
-        return self.pattern is None
+        return self.pattern is None and not self.steps
 
     def normalize(self, text: str) -> str:
         """Return the text that is cut: normalized if the pretokenizer asks for it.
@@ -128,7 +144,7 @@ class Pretokenizer:
         data = _encode(text)
         if self.pattern is not None:
             return _slices(text, _match_ends(self.pattern, text))
-        ends = _core.chunk_ends(np.frombuffer(data, np.uint8), self.name).tolist()
+        ends = self.chunk_ends(data).tolist()
         if len(data) == len(text):  # ASCII: byte offsets are character offsets
             return _slices(text, ends)
         return [chunk.decode() for chunk in _slices(data, ends)]
@@ -146,6 +162,8 @@ class Pretokenizer:
         [6, 10]
         """
         data = np.frombuffer(text, np.uint8) if isinstance(text, bytes) else text
+        if self.steps:
+            return self.sequence_ends([data] * len(self.steps))
         if self.pattern is None:
             return _core.chunk_ends(data, self.name)
         try:
@@ -157,6 +175,19 @@ class Pretokenizer:
             ) from error
         return _byte_offsets(decoded, _match_ends(self.pattern, decoded))
 
+    def sequence_ends(self, texts: Sequence[ByteArray]) -> Int64Array:
+        """Cut by the first step, then every piece by the second, and so on.
+
+        Args:
+            texts: What each step reads in place of the text; all have its length.
+        """
+        ends = self.steps[0].chunk_ends(texts[0])
+        for step, data in zip(self.steps[1:], texts[1:], strict=True):
+            begins = [0, *ends.tolist()]
+            pieces = [begin + step.chunk_ends(data[begin:end]) for begin, end in pairwise(begins)]
+            ends = np.concatenate(pieces) if pieces else ends
+        return ends
+
     def describe(self) -> Settings:
         """Return what a settings file must hold to find this pretokenizer again.
 
@@ -164,7 +195,9 @@ class Pretokenizer:
         {'name': 'gpt2', 'unicode_version': '18.0.0'}
         """
         settings: Settings = {"name": self.name}
-        if self.pattern is None:
+        if self.steps:
+            settings["steps"] = [step.describe() for step in self.steps]
+        elif self.pattern is None:
             settings["unicode_version"] = self.unicode_version
         else:  # the installed package `regex` decides the classes of a pattern
             settings["pattern"] = self.pattern
@@ -192,8 +225,13 @@ class Pretokenizer:
         version = fields["unicode_version"].text() if fields["unicode_version"] else UNICODE_VERSION
         if not re.fullmatch(r"\d+\.\d+\.\d+", version, re.ASCII):
             raise fields["unicode_version"].error("a Unicode version")
+        steps = tuple(
+            cls.from_settings(step.object(), step.path) for step in fields["steps"].items()
+        )
         try:
-            pretokenizer = cls(name, pattern, normalization=fields["normalization"].value)
+            pretokenizer = cls(
+                name, pattern, normalization=fields["normalization"].value, steps=steps
+            )
         except SettingsError as error:
             raise FormatError(f"{place}: {error.message}", hint=error.hint) from error
         if version != UNICODE_VERSION and name not in _INDEPENDENT_OF_UNICODE_VERSION:

@@ -21,8 +21,8 @@ import numpy as np
 from prunedbpe._support.atomic_files import json_bytes, write_together
 from prunedbpe._support.commit import read_together
 from prunedbpe._support.input_files import naming
-from prunedbpe._support.json_values import JsonValue
-from prunedbpe.errors import FormatError, PrunedBPEError
+from prunedbpe._support.json_values import JsonValue, shown
+from prunedbpe.errors import FormatError, NotExactError, PrunedBPEError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
 from prunedbpe.tokenizer.encode_options import SEED_MASK, EncodePlan
 from prunedbpe.tokenizer.folder import (
@@ -146,7 +146,23 @@ class ImportedTokenizer(Tokenizer):
     def _has_unused_ids(self) -> bool:
         return not self._byte_lengths.all()
 
-    # Files
+    # Files and checks
+
+    def check_tokens(self) -> None:
+        """Check that the bytes of each token that a merge makes are that token when encoded alone.
+
+        Raises:
+            NotExactError: They are not; the message names a token.
+        """
+        strings = self.vocabulary.strings
+        data = np.frombuffer(b"".join(strings), np.uint8)
+        ends = np.cumsum([len(string) for string in strings], dtype=np.int64)
+        ids = self._encoder.encode_chunks(data, ends, 0.0, 0)
+        if not np.array_equal(ids, self.vocabulary.token_ids):
+            same = ids[: len(strings)] == self.vocabulary.token_ids[: len(ids)]
+            raise NotExactError(
+                f"the merges do not make the token {shown(strings[int(same.argmin())])}"
+            )
 
     def save(self, folder: str | Path) -> None:
         """Write the merges as vocabulary files, and the original's ids in the settings."""

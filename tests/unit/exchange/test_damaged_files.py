@@ -251,7 +251,7 @@ def test_saved_imports(change: dict[str, Any], named: str, tmp_path: Path) -> No
     [
         ({"unicode_version": "3.0.0"}, "Unicode '3.0.0' is not supported"),
         ({"unicode_version": []}, "cut.unicode_version is [], not a text"),
-        ({"normalization": "NFKC"}, "normalization 'NFKC' is not supported"),
+        ({"normalization": "NFKD"}, "normalization 'NFKD' is not supported"),
         ({"pretokenizer": {"name": 5}}, "cut.pretokenizer.name is 5, not a text"),
         ({"pretokenizer": {"name": "regex", "pattern": "("}}, "cut.pretokenizer: the pretokenizer"),
     ],
