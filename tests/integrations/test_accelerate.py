@@ -142,7 +142,9 @@ def test_calls_give_the_same(options, pair, mixed):
     second = mixed[1:] + mixed[:1]
     same(original(mixed, second, **options), fast(mixed, second, **options), mixed, offsets)
     assert original(mixed[3])["input_ids"] == fast(mixed[3])["input_ids"]
-    assert original.tokenize(mixed[3]) == fast.tokenize(mixed[3])
+    assert fast.convert_tokens_to_ids(fast.tokenize(mixed[3])) == fast.encode(
+        mixed[3], add_special_tokens=False
+    )
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -312,7 +314,7 @@ def test_a_model_trains_saves_loads_and_generates(kind, texts, tmp_path):
         original = transformers.PreTrainedTokenizerFast(tokenizer_object=stock, **roles)
         tokenizer = prunedbpe.accelerate(original)
     else:
-        tok = prunedbpe.train(iter(corpus), vocab_size=275, threshold="40%")
+        tok = prunedbpe.train(iter(corpus), vocab_size=268, threshold="40%")
         tokenizer = PrunedBPETokenizer.from_tokenizer(tok)
     torch.manual_seed(0)
     config = transformers.LlamaConfig(

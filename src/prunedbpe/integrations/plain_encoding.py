@@ -69,7 +69,7 @@ def encode_plain(
     if options.truncation_strategy != "do_not_truncate" and options.max_length:
         room = options.max_length - len(prefix) - len(suffix)
         batch.truncate(room, tokenizer.truncation_side)
-    rules = tokenizer.original_rules
+    rules = tokenizer.rules
     if batch.spans is not None and rules and rules.trims_offsets:
         batch.trim_spans(*tokenizer.token_tables.spaces, rules.keeps_first_space)
     batch.add_special(prefix, suffix)

@@ -28,7 +28,7 @@ def encode_rows(
     texts = iter(_encode_texts(tokenizer, [part for row in rows for part in row], options))
     data: dict[str, list[Any]] = {}
     encodings = []
-    rules = tokenizer.original_rules
+    rules = tokenizer.rules
     for number, row in enumerate(rows):
         sequences = [next(texts) for _ in row]
         if (

@@ -15,7 +15,6 @@ import numpy as np
 from prunedbpe import _core
 from prunedbpe.exchange.byte_alphabet import from_byte_alphabet
 from prunedbpe.integrations.added_tokens import (
-    WHITE_SPACE,
     AddedTokenFinder,
     AddedTokenLike,
     cut_at_added_tokens,
@@ -38,6 +37,8 @@ class TokenTables:
         normalize: Normalizes text, if the tokenizer does.
         by_alphabet: Added tokens spell bytes too if all their characters are in the byte alphabet,
             as in Hugging Face tokenizers.
+        trims: Spans leave out the spaces at the ends of a token.
+        keeps_first_space: They do not leave out the first space of a text.
     """
 
     known: Sequence[bytes]
@@ -47,6 +48,8 @@ class TokenTables:
     types: Callable[[list[int]], list[int]]
     normalize: Callable[[str], str] | None = None
     by_alphabet: bool = False
+    trims: bool = False
+    keeps_first_space: bool = False
 
     @cached_property
     def around(self) -> tuple[list[int], list[int]]:
@@ -71,6 +74,8 @@ class TokenTables:
         for token_id, token in self.added.items():
             kinds[token.normalized][token_id] = token
         finders = [AddedTokenFinder(kinds[0]), AddedTokenFinder(kinds[1], self.normalize)]
+        for finder in finders:
+            finder.trims, finder.keeps_first_space = self.trims, self.keeps_first_space
         return [finder for finder in finders if finder.added]
 
     def cut(self, text: str, split_special: bool = False) -> list[Segment] | None:
@@ -99,10 +104,8 @@ class TokenTables:
         """How many spaces each id begins and ends with."""
         first = np.array([len(text) - len(text.lstrip(b" ")) for text in self._spelled], np.int64)
         last = np.array([len(text) - len(text.rstrip(b" ")) for text in self._spelled], np.int64)
-        for token_id, token in self.added.items():
-            text = token.content
-            first[token_id] = len(text) - len(text.lstrip(WHITE_SPACE))
-            last[token_id] = len(text) - len(text.rstrip(WHITE_SPACE))
+        for token_id in self.added:  # trimmed when they are found
+            first[token_id] = last[token_id] = 0
         return first, last
 
     @cached_property
@@ -117,10 +120,10 @@ class TokenTables:
             spelled[token_id] = b""
         return _decoder(spelled)
 
-    def trim(self, keeps_first: bool, token_id: int, span: Span, is_first: bool) -> Span:
+    def trim(self, token_id: int, span: Span, is_first: bool) -> Span:
         """Return the span of a token without its spaces; see ``OriginalRules``."""
         (begin, end), (leading, trailing) = span, self.spaces
-        if not (keeps_first and (is_first or begin == 0)):
+        if not (self.keeps_first_space and (is_first or begin == 0)):
             begin = min(begin + int(leading[token_id]), end)
         return begin, max(end - int(trailing[token_id]), begin) if end >= trailing[
             token_id

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +174,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         return self._tok
 
     @property
-    def original_rules(self) -> OriginalRules | None:
+    def rules(self) -> OriginalRules | None:
         """What the replaced tokenizer does around its model, see ``prunedbpe.accelerate``."""
         return self._rules
 
@@ -184,7 +183,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         """Returns the span of a token without its spaces; ``None`` if they stay in."""
         if self._rules is None or not self._rules.trims_offsets:
             return None
-        return partial(self.token_tables.trim, self._rules.keeps_first_space)
+        return self.token_tables.trim
 
     @property
     def token_tables(self) -> TokenTables:
@@ -203,6 +202,8 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
                 self.create_token_type_ids_from_sequences,
                 normalizer_of(self._tok),
                 by_alphabet=self._rules is not None,
+                trims=self._rules is not None and self._rules.trims_offsets,
+                keeps_first_space=self._rules is not None and self._rules.keeps_first_space,
             )
             self.cache["tables"] = tables
         return tables
