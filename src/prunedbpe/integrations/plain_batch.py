@@ -130,14 +130,15 @@ class PlainBatch:
         Args:
             leading: How many spaces each id begins with.
             trailing: How many it ends with.
-            keeps_first: Keep those that a row begins with.
+            keeps_first: Keep the space that a row begins with, unless there are several.
         """
         assert self.spans is not None
         begins, ends = self.spans
         first, last = leading[self.ids], trailing[self.ids]
         if keeps_first:
-            first = np.where(begins == 0, 0, first)
-            first[self.offsets[:-1][self.lengths > 0]] = 0
+            is_first = begins == 0
+            is_first[self.offsets[:-1][self.lengths > 0]] = True
+            first = np.where(is_first & (first == 1), 0, first)
         begins = np.minimum(begins + first, ends)
         trimmed = np.maximum(ends - last, begins)
         self.spans = begins, np.where(ends >= last, trimmed, ends)
