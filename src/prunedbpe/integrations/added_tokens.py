@@ -139,8 +139,10 @@ def cut_at_added_tokens(
 
 def _trimmed(text: str, token: Segment, keeps_begin: bool) -> Segment:
     begin, end = token.begin, token.end
-    while not keeps_begin and begin < end and text[begin] in WHITE_SPACE:
+    while begin < end and text[begin] in WHITE_SPACE:
         begin += 1
+    if keeps_begin and begin == token.begin + 1:
+        begin -= 1
     while end > begin and text[end - 1] in WHITE_SPACE:
         end -= 1
     return Segment(begin, end, token.token_id)

@@ -32,7 +32,7 @@ class OriginalRules:
         single: What a call with one text is put together from.
         pair: What a call with two texts is put together from.
         trims_offsets: Offsets leave out spaces at the ends of a token.
-        keeps_first_space: They do not leave out the first space of a text.
+        keeps_first_space: They do not leave out a single space that a text begins with.
         cleans_up: ``clean_up_tokenization_spaces`` has an effect; transformers ignores it for BPE.
     """
 

@@ -38,7 +38,7 @@ class TokenTables:
         by_alphabet: Added tokens spell bytes too if all their characters are in the byte alphabet,
             as in Hugging Face tokenizers.
         trims: Spans leave out the spaces at the ends of a token.
-        keeps_first_space: They do not leave out the first space of a text.
+        keeps_first_space: They do not leave out a single space that a text begins with.
     """
 
     known: Sequence[bytes]
@@ -122,12 +122,11 @@ class TokenTables:
 
     def trim(self, token_id: int, span: Span, is_first: bool) -> Span:
         """Return the span of a token without its spaces; see ``OriginalRules``."""
-        (begin, end), (leading, trailing) = span, self.spaces
-        if not (self.keeps_first_space and (is_first or begin == 0)):
-            begin = min(begin + int(leading[token_id]), end)
-        return begin, max(end - int(trailing[token_id]), begin) if end >= trailing[
-            token_id
-        ] else end
+        begin, end = span
+        first, last = (int(counts[token_id]) for counts in self.spaces)
+        if not (self.keeps_first_space and first == 1 and (is_first or begin == 0)):
+            begin = min(begin + first, end)
+        return begin, max(end - last, begin) if end >= last else end
 
     def decode(self, ids: Any, skip_special: bool) -> str:
         """Return the text of a list of ids; an id that no token has spells nothing."""
