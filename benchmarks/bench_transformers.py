@@ -90,8 +90,8 @@ def cases(tokenizer: Any, texts: list[str]) -> dict[str, Callable[[], Any]]:
     }
 
 
-def time_cases(task: Row) -> Row:
-    tokenizer = load(task["library"], Files(Path(task["vocabulary"])))
+def time_cases(task: Row, tokenizer: Any = None) -> Row:
+    tokenizer = tokenizer or load(task["library"], Files(Path(task["vocabulary"])))
     texts = pieces(read_text(task["path"], task["megabytes"]), SIZES[task["kind"]])
     if task["kind"] == "short":
         texts = texts[:SHORT_COUNT]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from prunedbpe.errors import PrunedBPEError
     from prunedbpe.exchange.importing import import_tokenizer
+    from prunedbpe.integrations.accelerating import accelerate
     from prunedbpe.merges import Applied, Learner, MergeTable, learn, replay
     from prunedbpe.pretokenizers import Pretokenizer, pretokenize
     from prunedbpe.tokenizer import TiktokenEncoding, Tokenizer
@@ -50,6 +51,7 @@ _HOMES = {
     ),
     "errors": ("PrunedBPEError",),
     "exchange.importing": ("import_tokenizer",),
+    "integrations.accelerating": ("accelerate",),
     "merges": ("Applied", "Learner", "MergeTable", "learn", "replay"),
     "pretokenizers": ("Pretokenizer", "pretokenize"),
     "tokenizer": ("TiktokenEncoding", "Tokenizer"),
@@ -78,6 +80,7 @@ __all__ = [
     "Visibility",
     "VisibilityPolicy",
     "Vocabulary",
+    "accelerate",
     "count",
     "count_by_source",
     "count_to_file",

@@ -53,21 +53,30 @@ def import_huggingface(
     """
     path = Path(path)
     path = path / "tokenizer.json" if path.is_dir() else path
-    return huggingface_of(JsonValue(read_json(path)), path, unicode_version=unicode_version)
-
-
-def huggingface_of(
-    settings: JsonValue, path: Path, *, unicode_version: str = STOCK_UNICODE_VERSION
-) -> ImportedTokenizer:
-    """As :func:`import_huggingface`, with the contents of the file."""
-    check_unicode_version(unicode_version)
     with naming(path):
-        if not settings["model"]:
-            raise FormatError("not a tokenizer.json: it has no model")
-        kind = settings["model"]["type"]
-        if kind and kind.text() == "Unigram":
-            return _import_unigram(settings, unicode_version, path.name)
-        return _import_bpe(settings, unicode_version, path.name)
+        return import_huggingface_settings(
+            read_json(path), path.name, unicode_version=unicode_version
+        )
+
+
+def import_huggingface_settings(
+    contents: Settings, name: str, *, unicode_version: str = STOCK_UNICODE_VERSION
+) -> ImportedTokenizer:
+    """Read the contents of a ``tokenizer.json``; see :func:`import_huggingface`.
+
+    Args:
+        contents: What the file holds.
+        name: The name of the file, which is saved with the tokenizer.
+        unicode_version: The Unicode version of the library to reproduce.
+    """
+    check_unicode_version(unicode_version)
+    settings = JsonValue(contents)
+    if not settings["model"]:
+        raise FormatError("not a tokenizer.json: it has no model")
+    kind = settings["model"]["type"]
+    if kind and kind.text() == "Unigram":
+        return _import_unigram(settings, unicode_version, name)
+    return _import_bpe(settings, unicode_version, name)
 
 
 def import_gpt2_files(

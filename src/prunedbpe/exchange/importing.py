@@ -10,7 +10,7 @@ from prunedbpe._support.input_files import naming, read_json
 from prunedbpe._support.json_values import JsonValue
 from prunedbpe.errors import FormatError
 from prunedbpe.exchange.hub_names import download, is_hub_name
-from prunedbpe.exchange.huggingface_import import huggingface_of, import_gpt2_files
+from prunedbpe.exchange.huggingface_import import import_gpt2_files, import_huggingface_settings
 from prunedbpe.exchange.sentencepiece_model import is_sentencepiece, refuse_sentencepiece
 from prunedbpe.exchange.tekken_import import is_tekken, tekken_of
 from prunedbpe.exchange.tiktoken_import import import_tiktoken
@@ -75,10 +75,11 @@ def import_tokenizer(path: str | Path, **options: Any) -> Tokenizer:
 def _import_file(path: Path, **options: Any) -> Tokenizer:
     """Import a file. Its contents decide what it is: several formats are named tokenizer.model."""
     if path.suffix == ".json":
-        settings = JsonValue(read_json(path))
-        if is_tekken(settings):
-            return tekken_of(settings, path, **options)
-        return huggingface_of(settings, path, **options)
+        contents = read_json(path)
+        if is_tekken(JsonValue(contents)):
+            return tekken_of(JsonValue(contents), path, **options)
+        with naming(path):
+            return import_huggingface_settings(contents, path.name, **options)
     with naming(path):
         data = path.read_bytes()
         if is_sentencepiece(data):

@@ -124,6 +124,36 @@ class PlainBatch:
             self.spans = np.insert(self.spans[0], places, 0), np.insert(self.spans[1], places, 0)
         self.offsets = self.offsets + np.arange(rows + 1) * added
 
+    def trim_spans(self, leading: Int64Array, trailing: Int64Array, keeps_first: bool) -> None:
+        """Leave the spaces at the ends of tokens out of the spans.
+
+        Args:
+            leading: How many spaces each id begins with.
+            trailing: How many it ends with.
+            keeps_first: Keep the space that a row begins with, unless there are several.
+        """
+        assert self.spans is not None
+        begins, ends = self.spans
+        first, last = leading[self.ids], trailing[self.ids]
+        if keeps_first:
+            is_first = begins == 0
+            is_first[self.offsets[:-1][self.lengths > 0]] = True
+            first = np.where(is_first & (first == 1), 0, first)
+        begins = np.minimum(begins + first, ends)
+        trimmed = np.maximum(ends - last, begins)
+        self.spans = begins, np.where(ends >= last, trimmed, ends)
+
+    def types(self, around: list[int], of_text: int) -> Int64Array:
+        """Return the token type of every token.
+
+        Args:
+            around: The types of the special tokens around each row.
+            of_text: The type of all other tokens.
+        """
+        types = np.full(len(self.ids), of_text, np.int64)
+        types[self.special == 1] = np.tile(np.array(around, np.int64), len(self.texts))
+        return types
+
     # Results
 
     def lists(self, values: AnyArray) -> Rows:

@@ -27,7 +27,6 @@ def is_plain(text: Any, text_pair: Any, options: CallOptions) -> bool:
     if (
         text_pair is not None
         or options.is_split_into_words
-        or options.return_token_type_ids
         or options.return_overflowing_tokens
         or options.truncation_strategy == "only_second"
     ):
@@ -70,6 +69,9 @@ def encode_plain(
     if options.truncation_strategy != "do_not_truncate" and options.max_length:
         room = options.max_length - len(prefix) - len(suffix)
         batch.truncate(room, tokenizer.truncation_side)
+    rules = tokenizer.rules
+    if batch.spans is not None and rules and rules.trims_offsets:
+        batch.trim_spans(*tokenizer.token_tables.spaces, rules.keeps_first_space)
     batch.add_special(prefix, suffix)
     lengths = batch.lengths
     longest = int(lengths.max())
@@ -79,6 +81,10 @@ def encode_plain(
     width = _width(longest, options)
     pad_id = tokenizer.pad_token_id if width else 0
     columns: dict[str, tuple[Any, Any]] = {"input_ids": (batch.ids, pad_id)}
+    if options.return_token_type_ids:
+        around, kind = tokenizer.token_tables.types_around
+        types = batch.types(around if prefix or suffix else [], kind)
+        columns["token_type_ids"] = (types, tokenizer.pad_token_type_id)
     if options.return_attention_mask:
         columns["attention_mask"] = (1, 0)
     if options.return_special_tokens_mask:
@@ -112,9 +118,8 @@ def _encode_texts(
     tokenizer: PrunedBPETokenizer, texts: list[str], options: CallOptions
 ) -> PlainBatch:
     tables = tokenizer.token_tables
-    cuts = {}
-    if not options.split_special_tokens:
-        cuts = {row: cut for row, text in enumerate(texts) if (cut := tables.cut(text))}
+    split = options.split_special_tokens
+    cuts = {row: cut for row, text in enumerate(texts) if (cut := tables.cut(text, split))}
     with_spans = options.return_offsets_mapping
     return PlainBatch.encode(tokenizer.tokenizer, texts, cuts, tables, with_spans)
 
@@ -181,4 +186,7 @@ def _encoding(
     sources: list[tuple[int, int] | None] = [None] * len(ids)
     sources[begin : begin + count] = [(0, first + i) for i in range(count)]
     sequences = [EncodedText(ids[begin : begin + count], locate)]
-    return TextEncoding(ids, sources, sequences, tokenizer.convert_ids_to_tokens, [0] * len(ids))
+    encoding = TextEncoding(ids, sources, sequences, tokenizer.convert_ids_to_tokens)
+    encoding.type_ids = [0] * len(ids)
+    encoding.trim = tokenizer.offset_trimmer
+    return encoding

@@ -11,6 +11,7 @@ import numpy as np
 from transformers import BatchEncoding
 
 from prunedbpe.integrations.call_inputs import CallOptions, nowhere, rows_of, without_surrogates
+from prunedbpe.integrations.rule_encoding import assemble_by_rules
 from prunedbpe.integrations.segments import Segment
 from prunedbpe.integrations.text_encoding import EncodedText, TextEncoding
 from prunedbpe.integrations.token_spans import locate_tokens
@@ -27,8 +28,9 @@ def encode_rows(
     texts = iter(_encode_texts(tokenizer, [part for row in rows for part in row], options))
     data: dict[str, list[Any]] = {}
     encodings = []
-    for row in rows:
-        encoding, extras = _assemble(tokenizer, [next(texts) for _ in row], options)
+    rules = tokenizer.rules
+    for number, row in enumerate(rows):
+        sequences = [next(texts) for _ in row]
         if (
             options.return_overflowing_tokens
             and options.truncation_strategy == "longest_first"
@@ -39,25 +41,34 @@ def encode_rows(
                 "`longest_first`. Please select another truncation strategy than `longest_first`, "
                 "for instance `only_second` or `only_first`."
             )
-        encodings.append(encoding)
-        data.setdefault("input_ids", []).append(encoding.ids)
-        if options.return_token_type_ids:
-            data.setdefault("token_type_ids", []).append(encoding.type_ids)
-        if options.return_special_tokens_mask:
-            mask = [int(source is None) for source in encoding.sources]
-            data.setdefault("special_tokens_mask", []).append(mask)
-        if options.return_overflowing_tokens and not options.return_tensors:
-            data.setdefault("overflowing_tokens", []).append(extras[0])
-            data.setdefault("num_truncated_tokens", []).append(extras[1])
-        tokenizer._eventual_warn_about_too_long_sequence(
-            encoding.ids, options.max_length, options.verbose
-        )
+        if rules:
+            made = assemble_by_rules(tokenizer, rules, sequences, options)
+            if options.return_overflowing_tokens:
+                data.setdefault("overflow_to_sample_mapping", []).extend([number] * len(made))
+        else:
+            encoding, extras = _assemble(tokenizer, sequences, options)
+            made = [encoding]
+            if options.return_overflowing_tokens and not options.return_tensors:
+                data.setdefault("overflowing_tokens", []).append(extras[0])
+                data.setdefault("num_truncated_tokens", []).append(extras[1])
+        for encoding in made:
+            encodings.append(encoding)
+            data.setdefault("input_ids", []).append(encoding.ids)
+            if options.return_token_type_ids:
+                data.setdefault("token_type_ids", []).append(encoding.type_ids)
+            if options.return_special_tokens_mask:
+                mask = [int(source is None) for source in encoding.sources]
+                data.setdefault("special_tokens_mask", []).append(mask)
+            tokenizer._eventual_warn_about_too_long_sequence(
+                encoding.ids, options.max_length, options.verbose
+            )
     padded = _pad_rows(tokenizer, data, encodings, options)
     if options.return_offsets_mapping:
         padded["offset_mapping"] = [encoding.offsets for encoding in encodings]
     if options.return_length:
         padded["length"] = [len(ids) for ids in padded.get("input_ids", [])]
-    if not is_batched and not options.return_tensors:
+    is_many = is_batched or (rules and options.return_overflowing_tokens)
+    if not is_many and not options.return_tensors:
         padded = {key: value[0] for key, value in padded.items()}
     return BatchEncoding(padded, encodings, tensor_type=options.return_tensors)
 
@@ -159,7 +170,7 @@ def _encode_texts(
 
 
 def _segments(tokenizer: PrunedBPETokenizer, text: str, options: CallOptions) -> list[Segment]:
-    cut = None if options.split_special_tokens else tokenizer.token_tables.cut(text)
+    cut = tokenizer.token_tables.cut(text, options.split_special_tokens)
     if cut is None:
         return [Segment(0, len(text))] if text else []
     return cut

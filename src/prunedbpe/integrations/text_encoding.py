@@ -52,6 +52,8 @@ class TextEncoding:
         sequences: The texts of the row: one, or a pair.
         token_text: Returns the tokens of ids as strings.
         type_ids: The token type of every id.
+        trim: Returns the span of a token without its spaces, given its id and whether it is the
+            first of its text; ``None`` leaves them in.
     """
 
     ids: list[int]
@@ -59,6 +61,7 @@ class TextEncoding:
     sequences: list[EncodedText]
     token_text: Callable[[list[int]], list[str]]
     type_ids: list[int] = field(default_factory=list)
+    trim: Callable[[int, Span, bool], Span] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -122,10 +125,9 @@ class TextEncoding:
     def char_to_token(self, char_index: int, sequence_index: int = 0) -> int | None:
         """The first token that covers a character."""
         for place, source in enumerate(self.sources):
-            if source and source[0] == sequence_index:
-                begin, end = self.sequences[sequence_index].spans[source[1]]
-                if begin <= char_index < end:
-                    return place
+            span = self._span(source)
+            if source and span and source[0] == sequence_index and span[0] <= char_index < span[1]:
+                return place
         return None
 
     def char_to_word(self, char_index: int, sequence_index: int = 0) -> int | None:
@@ -152,7 +154,19 @@ class TextEncoding:
         return self.offsets[places[0]][0], self.offsets[places[1] - 1][1]
 
     def _span(self, source: tuple[int, int] | None) -> Span | None:
-        return self.sequences[source[0]].spans[source[1]] if source else None
+        if source is None:
+            return None
+        sequence, place = source
+        span = self.sequences[sequence].spans[place]
+        if self.trim is None:
+            return span
+        is_first = place == self._first_places[sequence]
+        return self.trim(self.sequences[sequence].ids[place], span, is_first)
+
+    @cached_property
+    def _first_places(self) -> dict[int, int]:
+        """The first token of each text that truncation left."""
+        return dict(source for source in reversed(self.sources) if source)
 
 
 class LazyEncodings(Sequence[TextEncoding]):

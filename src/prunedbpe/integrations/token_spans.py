@@ -51,7 +51,7 @@ def locate_tokens(
 
 def _locate_ordinary(tokenizer: Tokenizer, text: str) -> tuple[list[Span], list[int], int]:
     """Return the span and the chunk of every token, and the number of chunks."""
-    normalize = _normalizer(tokenizer)
+    normalize = normalizer_of(tokenizer)
     normalized = normalize(text)
     if isinstance(tokenizer, ImportedTokenizer):
         chunk_ends = tokenizer.cut.chunk_ends(normalized)
@@ -74,7 +74,7 @@ def character_spans(
         byte_lengths: Bytes of each token, for all texts.
         offsets: Which tokens belong to each text.
     """
-    normalize = _normalizer(tokenizer)
+    normalize = normalizer_of(tokenizer)
     spelled = [normalize(text) for text in texts]
     joined = "".join(spelled)
     ends = np.cumsum(byte_lengths)
@@ -95,7 +95,8 @@ def character_spans(
     return begins, ends
 
 
-def _normalizer(tokenizer: Tokenizer) -> Callable[[str], str]:
+def normalizer_of(tokenizer: Tokenizer) -> Callable[[str], str]:
+    """Return what normalizes the text that a tokenizer cuts."""
     if isinstance(tokenizer, ImportedTokenizer):
         return tokenizer.cut.normalized
     return tokenizer.pretokenizer.normalize

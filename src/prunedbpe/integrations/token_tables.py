@@ -5,7 +5,6 @@ The tables are dropped when a token is added or a special token changes, and bui
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +13,14 @@ from typing import Any
 import numpy as np
 
 from prunedbpe import _core
-from prunedbpe.integrations.segments import AddedTokenLike, Segment, cut_at_added_tokens
-from prunedbpe.tokenizer.special_tokens import special_pattern
+from prunedbpe.exchange.byte_alphabet import from_byte_alphabet
+from prunedbpe.integrations.added_tokens import (
+    AddedTokenFinder,
+    AddedTokenLike,
+    cut_at_added_tokens,
+)
+from prunedbpe.integrations.segments import Segment
+from prunedbpe.integrations.token_spans import Span
 from prunedbpe.types import Int64Array
 
 
@@ -28,12 +33,23 @@ class TokenTables:
         added: The added tokens by id. An id may be one of the tokenizer's.
         special: Ids that decoding leaves out on request.
         surround: Puts special tokens around a list of ids.
+        types: Returns the token types of what ``surround`` returns.
+        normalize: Normalizes text, if the tokenizer does.
+        by_alphabet: Added tokens spell bytes too if all their characters are in the byte alphabet,
+            as in Hugging Face tokenizers.
+        trims: Spans leave out the spaces at the ends of a token.
+        keeps_first_space: They do not leave out a single space that a text begins with.
     """
 
     known: Sequence[bytes]
     added: Mapping[int, AddedTokenLike]
     special: Collection[int]
     surround: Callable[[list[int]], list[int]]
+    types: Callable[[list[int]], list[int]]
+    normalize: Callable[[str], str] | None = None
+    by_alphabet: bool = False
+    trims: bool = False
+    keeps_first_space: bool = False
 
     @cached_property
     def around(self) -> tuple[list[int], list[int]]:
@@ -42,24 +58,29 @@ class TokenTables:
         place = built.index(-1)
         return built[:place], built[place + 1 :]
 
+    @cached_property
+    def types_around(self) -> tuple[list[int], int]:
+        """The token types of the special tokens around a text, and that of the text."""
+        types = self.types([-1])
+        place = len(self.around[0])
+        return types[:place] + types[place + 1 :], types[place]
+
     # Added tokens in text
 
     @cached_property
-    def pattern(self) -> re.Pattern[str] | None:
-        """Matches any added token, the longest first."""
-        texts = tuple(token.content for token in self.added.values())
-        return special_pattern(texts) if texts else None
+    def finders(self) -> list[AddedTokenFinder]:
+        """They find tokens that match the text as it is, then those that match normalized text."""
+        kinds: list[dict[int, AddedTokenLike]] = [{}, {}]
+        for token_id, token in self.added.items():
+            kinds[token.normalized][token_id] = token
+        finders = [AddedTokenFinder(kinds[0]), AddedTokenFinder(kinds[1], self.normalize)]
+        for finder in finders:
+            finder.trims, finder.keeps_first_space = self.trims, self.keeps_first_space
+        return [finder for finder in finders if finder.added]
 
-    @cached_property
-    def _ids(self) -> dict[str, int]:
-        return {token.content: token_id for token_id, token in self.added.items()}
-
-    def cut(self, text: str) -> list[Segment] | None:
+    def cut(self, text: str, split_special: bool = False) -> list[Segment] | None:
         """Cut a text at its added tokens; ``None`` if it holds none."""
-        if self.pattern is None or not self.pattern.search(text):
-            return None
-        parts = [part for part in self.pattern.split(text) if part]
-        return cut_at_added_tokens(parts, self._ids, self.added)
+        return cut_at_added_tokens(text, self.finders, split_special)
 
     # Tokens to text
 
@@ -74,8 +95,18 @@ class TokenTables:
         spelled = [*self.known]
         spelled += [b""] * (max(self.added, default=-1) + 1 - len(spelled))
         for token_id, token in self.added.items():
-            spelled[token_id] = token.content.encode()
+            text = token.content
+            spelled[token_id] = (self.by_alphabet and from_byte_alphabet(text)) or text.encode()
         return spelled
+
+    @cached_property
+    def spaces(self) -> tuple[Int64Array, Int64Array]:
+        """How many spaces each id begins and ends with."""
+        first = np.array([len(text) - len(text.lstrip(b" ")) for text in self._spelled], np.int64)
+        last = np.array([len(text) - len(text.rstrip(b" ")) for text in self._spelled], np.int64)
+        for token_id in self.added:  # trimmed when they are found
+            first[token_id] = last[token_id] = 0
+        return first, last
 
     @cached_property
     def _decoder(self) -> _core.Decoder:
@@ -88,6 +119,14 @@ class TokenTables:
         for token_id in self.special:
             spelled[token_id] = b""
         return _decoder(spelled)
+
+    def trim(self, token_id: int, span: Span, is_first: bool) -> Span:
+        """Return the span of a token without its spaces; see ``OriginalRules``."""
+        begin, end = span
+        first, last = (int(counts[token_id]) for counts in self.spaces)
+        if not (self.keeps_first_space and first == 1 and (is_first or begin == 0)):
+            begin = min(begin + first, end)
+        return begin, max(end - last, begin) if end >= last else end
 
     def decode(self, ids: Any, skip_special: bool) -> str:
         """Return the text of a list of ids; an id that no token has spells nothing."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabe
 from prunedbpe.exchange.special_roles import usual_roles
 from prunedbpe.integrations.call_inputs import CallOptions
 from prunedbpe.integrations.marked_chats import encode_marked_chats
+from prunedbpe.integrations.original_rules import OriginalRules
+from prunedbpe.integrations.token_spans import Span, normalizer_of
 from prunedbpe.integrations.token_tables import TokenTables
 from prunedbpe.tokenizer import Tokenizer
 
@@ -57,7 +59,9 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         vocab_file: ``vocab.txt`` of a saved tokenizer; the other files are in the same folder.
         special_tokens_pattern: The special tokens that ``add_special_tokens`` adds: ``"none"``,
             ``"bos"``, ``"eos"``, ``"bos_eos"``, ``"cls_sep"``.
-        **kwargs: ``tokenizer``, a tokenizer instead of files; and the arguments of
+        **kwargs: ``tokenizer``, a tokenizer instead of files; ``original_rules``, what the
+            tokenizer that this one replaces does around its model, as
+            :meth:`OriginalRules.describe` returns it; and the arguments of
             ``PreTrainedTokenizer``: ``eos_token``, ``model_max_length``, ...
     """
 
@@ -90,11 +94,17 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
                 )
             tokenizer = Tokenizer.load(Path(vocab_file).parent)
         self._tok = tokenizer
+        rules = kwargs.pop("original_rules", None)
+        self._rules = OriginalRules.from_settings(rules) if rules else None
         self._prepare()
         for token_id, token in (kwargs.get("added_tokens_decoder") or {}).items():
             self._make_room(str(token), int(token_id))
         kwargs.setdefault("clean_up_tokenization_spaces", False)
         kwargs.pop("auto_map", None)
+        if self._rules:
+            super().__init__(special_tokens_pattern="none", **kwargs)
+            self.init_kwargs["original_rules"] = self._rules.describe()
+            return
         known = tokenizer.special_tokens
         for role, usual in usual_roles(known).items():
             kwargs.setdefault(role, usual)
@@ -120,6 +130,12 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
                 name += " (learned)"  # unique: no other name holds a space
             self._names.append(name)
         self._base_vocab = {name: token_id for token_id, name in enumerate(self._names)}
+        if self._rules:  # the original has no tokens for these ids
+            self._base_vocab = {
+                name: i
+                for name, i in self._base_vocab.items()
+                if not name.startswith("<unused id ")
+            }
 
     def _make_room(self, text: str, token_id: int | None = None) -> None:
         """Rename a token whose name in the byte alphabet is the text of an added token.
@@ -128,14 +144,19 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         the base class would confuse the two.
         """
         holder = self._base_vocab.get(text)
-        if holder is None or holder == token_id:
-            return
+        if holder is None or holder == token_id or self._rules:
+            return  # Hugging Face tokenizers do confuse them
         if self._tok.vocabulary.bytes_by_id[holder] != text.encode():
             del self._base_vocab[text]
             self._names[holder] = f"{text} (bytes)"
             self._base_vocab[self._names[holder]] = holder
 
     def _add_tokens(self, new_tokens: Any, special_tokens: bool = False) -> int:
+        if self._rules and new_tokens and len(self) <= max(self.get_vocab().values()):
+            raise SettingsError(
+                "the original has unused ids, so new tokens might get other ids than from it",
+                hint="add the tokens to the original, then accelerate it",
+            )
         for token in new_tokens or ():
             self._make_room(str(token))
         added: int = super()._add_tokens(new_tokens, special_tokens)
@@ -153,21 +174,46 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         return self._tok
 
     @property
+    def rules(self) -> OriginalRules | None:
+        """What the replaced tokenizer does around its model, see ``prunedbpe.accelerate``."""
+        return self._rules
+
+    @property
+    def offset_trimmer(self) -> Callable[[int, Span, bool], Span] | None:
+        """Returns the span of a token without its spaces; ``None`` if they stay in."""
+        if self._rules is None or not self._rules.trims_offsets:
+            return None
+        return self.token_tables.trim
+
+    @property
     def token_tables(self) -> TokenTables:
         """Tables that follow from the tokens, see :meth:`__setattr__`."""
         tables = self.cache.get("tables")
         if tables is None:
+            added = dict(self._added_tokens_decoder)
             special = {i for i in self.all_special_ids if i is not None}
+            if self._rules:
+                special = {i for i, token in added.items() if token.special}
             tables = TokenTables(
                 self._tok.vocab_bytes(),
-                dict(self._added_tokens_decoder),
+                added,
                 special,
                 self.build_inputs_with_special_tokens,
+                self.create_token_type_ids_from_sequences,
+                normalizer_of(self._tok),
+                by_alphabet=self._rules is not None,
+                trims=self._rules is not None and self._rules.trims_offsets,
+                keeps_first_space=self._rules is not None and self._rules.keeps_first_space,
             )
             self.cache["tables"] = tables
         return tables
 
     def __setattr__(self, key: str, value: Any) -> None:
+        if key in ("add_bos_token", "add_eos_token"):
+            raise SettingsError(
+                f"{key} cannot be set here",
+                hint="set it on the original, then accelerate it; or pass special_tokens_pattern",
+            )
         if "token" in key:  # a special token, or how they are added
             self.cache.clear()
         super().__setattr__(key, value)
@@ -200,8 +246,11 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
 
     @property
     def vocab_size(self) -> int:
-        """Number of tokens of the tokenizer, special ones included, without later additions."""
-        return self._tok.vocab_size
+        """Number of tokens of the tokenizer, without later additions.
+
+        Special tokens are included, unless the tokenizer replaces another that does not.
+        """
+        return self._rules.vocab_size if self._rules else self._tok.vocab_size
 
     def get_vocab(self) -> dict[str, int]:
         """Return the id of every token, later additions included."""
@@ -219,7 +268,8 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         return token_id
 
     def _convert_id_to_token(self, index: int) -> str | None:
-        return self._names[index] if 0 <= index < len(self._names) else None
+        name = self._names[index] if 0 <= index < len(self._names) else None
+        return name if name in self._base_vocab else None
 
     def save_vocabulary(
         self, save_directory: str, filename_prefix: str | None = None
@@ -244,6 +294,50 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
 
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         return [self._names[i] for i in self._tok.encode(text, surrogates="replace")]
+
+    def tokenize(
+        self, text: Any, pair: Any = None, add_special_tokens: bool = False, **kwargs: Any
+    ) -> list[str]:
+        """Return the tokens of a text as strings."""
+        if self._rules is None:
+            return super().tokenize(text, pair=pair, **kwargs)
+        return self._encode_plus(
+            text, pair, add_special_tokens=add_special_tokens, **kwargs
+        ).tokens()
+
+    def _encode_without_added_tokens(self, text: str) -> list[int]:
+        return self._tok.encode(text, surrogates="replace")
+
+    def build_inputs_with_special_tokens(
+        self, token_ids_0: list[int], token_ids_1: list[int] | None = None
+    ) -> list[int]:
+        """Return the ids of one text or two with special tokens."""
+        if self._rules is None:
+            return super().build_inputs_with_special_tokens(token_ids_0, token_ids_1)
+        return self._rules.assemble(token_ids_0, token_ids_1)[0]
+
+    def create_token_type_ids_from_sequences(
+        self, token_ids_0: list[int], token_ids_1: list[int] | None = None
+    ) -> list[int]:
+        """Return the token types of what :meth:`build_inputs_with_special_tokens` returns."""
+        if self._rules is None:
+            return super().create_token_type_ids_from_sequences(token_ids_0, token_ids_1)
+        return self._rules.assemble(token_ids_0, token_ids_1)[1]
+
+    def get_special_tokens_mask(
+        self,
+        token_ids_0: list[int],
+        token_ids_1: list[int] | None = None,
+        already_has_special_tokens: bool = False,
+    ) -> list[int]:
+        """Return 1 for every special token, 0 for every token of a text."""
+        if self._rules is None or already_has_special_tokens:
+            return super().get_special_tokens_mask(
+                token_ids_0, token_ids_1, already_has_special_tokens
+            )
+        second = None if token_ids_1 is None else [-1] * len(token_ids_1)
+        built = self._rules.assemble([-1] * len(token_ids_0), second)[0]
+        return [int(token_id != -1) for token_id in built]
 
     def __call__(self, text: Any = None, *args: Any, **kwargs: Any) -> BatchEncoding:
         """Encode texts, with the options of transformers. A text without options is quick."""
@@ -281,7 +375,13 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
     ) -> str:
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
         text = self.token_tables.decode(ids, skip_special_tokens)
-        if clean_up_tokenization_spaces:
+        if self._rules and clean_up_tokenization_spaces is None:
+            clean_up_tokenization_spaces = self.clean_up_tokenization_spaces
+        if clean_up_tokenization_spaces and (
+            self._rules is None
+            or self._rules.cleans_up
+            or self.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
+        ):
             text = self.clean_up_tokenization(text)
         return text
 
@@ -289,11 +389,12 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         """Return the text of tokens given as strings."""
         parts = []
         for token in tokens:
-            token_id = self._base_vocab.get(token)
+            token_id = None if self._rules else self._base_vocab.get(token)
             if token_id is not None:
                 parts.append(self._tok.vocabulary.bytes_by_id[token_id])
             else:
-                spelled = None if token in self._added_tokens_encoder else from_byte_alphabet(token)
+                is_text = token in self._added_tokens_encoder and self._rules is None
+                spelled = None if is_text else from_byte_alphabet(token)
                 parts.append(token.encode() if spelled is None else spelled)
         return b"".join(parts).decode("utf-8", "replace")
 
