@@ -101,3 +101,15 @@ def test_one_file_for_each_input(cli, trained, corpus, tmp_path):
     before = [file.stat().st_mtime_ns for file in files]
     cli("encode", trained / "tok", corpus, *words)
     assert [file.stat().st_mtime_ns for file in files] == before
+
+
+@pytest.mark.parametrize(("format_", "name"), [("megatron", "train"), ("mds", "train.mds")])
+def test_files_to_train_from(cli, trained, tmp_path, format_, name):
+    rows = [{"text": "da kio"}, {"text": None}, {"text": "中"}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["encode", trained / "tok", tmp_path / "rows.jsonl", "--format", format_]
+    output = tmp_path / name
+    assert "line 2: no text" in cli(*words, "-o", output, code=1).err
+    cli(*words, "--missing", "empty", "--dtype", "int64", "-o", output)
+    written = tmp_path / "train.idx" if format_ == "megatron" else output
+    assert cli("decode", trained / "tok", written).out == "da kio\n\n中\n"
