@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prunedbpe.analysis.retargeting import id_map, retarget
+    from prunedbpe.analysis.retargeting_models import retarget_checkpoint, retarget_model
     from prunedbpe.analysis.sweeping import sweep
     from prunedbpe.corpus import Corpus, CorpusReport, Shard
     from prunedbpe.counts import (
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 # Loaded when first asked for (PEP 562), so that `import prunedbpe` and `--help` stay quick.
 _HOMES = {
     "analysis.retargeting": ("id_map", "retarget"),
+    "analysis.retargeting_models": ("retarget_checkpoint", "retarget_model"),
     "analysis.sweeping": ("sweep",),
     "corpus": ("Corpus", "CorpusReport", "Shard"),
     "counts": (
@@ -89,6 +91,8 @@ __all__ = [
     "reduce_counts",
     "replay",
     "retarget",
+    "retarget_checkpoint",
+    "retarget_model",
     "sweep",
     "train",
 ]

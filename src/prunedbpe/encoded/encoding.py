@@ -1,7 +1,8 @@
 """Encode a corpus into token ids: into one file or a stream.
 
-In: anything :func:`prunedbpe.train` reads. Out: the formats of :mod:`prunedbpe.encoded.file_formats`,
-in the order of the corpus. Each batch is encoded on all cores, straight from the corpus's bytes.
+In: anything :func:`prunedbpe.train` reads. Out: a format of
+:mod:`prunedbpe.encoded.file_formats`, in the order of the corpus. Each batch is encoded on all
+cores, straight from the bytes of the corpus.
 """
 
 from __future__ import annotations
