@@ -67,9 +67,17 @@ def test_what_is_no_tokenizer_is_named(cli, tmp_path):
 
 def test_audit_reports_and_retargets(cli, standard, corpus, tmp_path):
     words = ["audit", standard, "--corpus", corpus / "a.txt", "-o", tmp_path / "new"]
+    words += ["--holdout", 0]
     out = cli(*words, "--tokens", tmp_path / "uses.jsonl").out
     assert "never used" in out and "slots reallocated by" in out
-    report = cli(*words[:4], "--json").json
+    report = cli(*words[:4], "--holdout", 0, "--json").json
+    assert report["reallocated"][0]["held_out_tokens"] is None and "(in-sample)" in out
+    held = cli(*words[:4], "--json").json
+    tok, (row,) = Tokenizer.load(standard), held["reallocated"]
+    some = (corpus / "a.txt").read_text("utf-8").splitlines()[9::10]
+    assert held["holdout"] == 10
+    assert row["held_out_before"] == sum(map(len, tok.encode_batch(some)))
+    assert "tokens of held-out text" in cli(*words[:4]).out
     assert report["learned_tokens"] == 140
     assert report["reallocated"][0]["tokens"] <= report["tokens"]
     ids = json.loads((tmp_path / "new" / "id_map.json").read_text())
