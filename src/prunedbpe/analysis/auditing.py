@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from prunedbpe.analysis.retargeting import IdMap, id_map
 from prunedbpe.analysis.token_uses import UseCounter
 from prunedbpe.corpus import Corpus, CorpusInput
 from prunedbpe.counts import ChunkCounts, count
+from prunedbpe.exchange.any_tokenizer import open_tokenizer
 from prunedbpe.merges import Learner, MergeTable, replay
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.imported import ImportedTokenizer
@@ -187,7 +189,7 @@ class Audit:
 
 
 def audit(
-    tokenizer: Tokenizer,
+    tokenizer: Any,
     corpus: CorpusInput | Corpus | ChunkCounts,
     *,
     segmentation: Segmentation | None = None,
@@ -199,7 +201,9 @@ def audit(
     """Count how often every token of a tokenizer is used on a text.
 
     Args:
-        tokenizer: Trained or imported.
+        tokenizer: Trained or imported; or what
+            :func:`~prunedbpe.exchange.any_tokenizer.open_tokenizer` imports: a fast tokenizer of
+            transformers, a path, a name on the Hub.
         corpus: Paths, an iterable of texts, or counts made with the tokenizer's pretokenizer. For
             an imported tokenizer, chunks follow this library's version of Unicode, and text is not
             normalized.
@@ -215,6 +219,7 @@ def audit(
     >>> [(use.spelled, use.uses) for use in found.learned]
     [(b'at', 2), (b'th', 2)]
     """
+    tokenizer = open_tokenizer(tokenizer)
     counts = _counts(tokenizer, corpus, threads, progress)
     counter = UseCounter(tokenizer, segmentation, threads=threads)
     measure = _by_rank if counter.segmentation == "rank" else _into_fewest

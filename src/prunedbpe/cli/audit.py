@@ -22,17 +22,17 @@ from prunedbpe.cli.terminal import info, print_json, print_line, print_table
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import count
 from prunedbpe.errors import InsufficientCandidatesError
-from prunedbpe.exchange.importing import import_tokenizer
+from prunedbpe.exchange.any_tokenizer import open_tokenizer
 
 _EXAMPLES = 10
 
 
 def command(
     tokenizer: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="TOKENIZER",
-            help="A tokenizer folder, or anything `prunedbpe import` reads.",
+            help="A tokenizer folder, anything `prunedbpe import` reads, or a name on the Hub.",
             show_default=False,
         ),
     ],
@@ -94,7 +94,7 @@ def command(
     prunedbpe audit tokenizer.json --corpus mytexts/ -o retargeted/
     """
     reporter = options.choose_progress(progress, quiet=quiet)
-    tok = import_tokenizer(
+    tok = open_tokenizer(
         tokenizer, **({} if pretokenizer is None else {"pretokenizer": pretokenizer})
     )
     texts = Corpus(corpus, **options.choose_reading(text_field, max_document))
