@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prunedbpe.analysis.auditing import audit
     from prunedbpe.analysis.retargeting import id_map, retarget
     from prunedbpe.analysis.retargeting_models import retarget_checkpoint, retarget_model
     from prunedbpe.analysis.sweeping import sweep
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 # Loaded when first asked for (PEP 562), so that `import prunedbpe` and `--help` stay quick.
 _HOMES = {
+    "analysis.auditing": ("audit",),
     "analysis.retargeting": ("id_map", "retarget"),
     "analysis.retargeting_models": ("retarget_checkpoint", "retarget_model"),
     "analysis.sweeping": ("sweep",),
@@ -80,6 +82,7 @@ __all__ = [
     "Visibility",
     "VisibilityPolicy",
     "Vocabulary",
+    "audit",
     "count",
     "count_by_source",
     "count_to_file",
