@@ -12,7 +12,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prunedbpe.analysis.auditing import audit
     from prunedbpe.analysis.retargeting import id_map, retarget
+    from prunedbpe.analysis.retargeting_models import retarget_checkpoint, retarget_model
     from prunedbpe.analysis.sweeping import sweep
     from prunedbpe.corpus import Corpus, CorpusReport, Shard
     from prunedbpe.counts import (
@@ -38,7 +40,9 @@ if TYPE_CHECKING:
 
 # Loaded when first asked for (PEP 562), so that `import prunedbpe` and `--help` stay quick.
 _HOMES = {
+    "analysis.auditing": ("audit",),
     "analysis.retargeting": ("id_map", "retarget"),
+    "analysis.retargeting_models": ("retarget_checkpoint", "retarget_model"),
     "analysis.sweeping": ("sweep",),
     "corpus": ("Corpus", "CorpusReport", "Shard"),
     "counts": (
@@ -81,6 +85,7 @@ __all__ = [
     "VisibilityPolicy",
     "Vocabulary",
     "accelerate",
+    "audit",
     "count",
     "count_by_source",
     "count_to_file",
@@ -92,6 +97,8 @@ __all__ = [
     "reduce_counts",
     "replay",
     "retarget",
+    "retarget_checkpoint",
+    "retarget_model",
     "sweep",
     "train",
 ]

@@ -67,9 +67,17 @@ def test_what_is_no_tokenizer_is_named(cli, tmp_path):
 
 def test_audit_reports_and_retargets(cli, standard, corpus, tmp_path):
     words = ["audit", standard, "--corpus", corpus / "a.txt", "-o", tmp_path / "new"]
+    words += ["--holdout", 0]
     out = cli(*words, "--tokens", tmp_path / "uses.jsonl").out
     assert "never used" in out and "slots reallocated by" in out
-    report = cli(*words[:4], "--json").json
+    report = cli(*words[:4], "--holdout", 0, "--json").json
+    assert report["reallocated"][0]["held_out_tokens"] is None and "(in-sample)" in out
+    held = cli(*words[:4], "--json").json
+    tok, (row,) = Tokenizer.load(standard), held["reallocated"]
+    some = (corpus / "a.txt").read_text("utf-8").splitlines()[9::10]
+    assert held["holdout"] == 10
+    assert row["held_out_before"] == sum(map(len, tok.encode_batch(some)))
+    assert "tokens of held-out text" in cli(*words[:4]).out
     assert report["learned_tokens"] == 140
     assert report["reallocated"][0]["tokens"] <= report["tokens"]
     ids = json.loads((tmp_path / "new" / "id_map.json").read_text())
@@ -101,3 +109,15 @@ def test_one_file_for_each_input(cli, trained, corpus, tmp_path):
     before = [file.stat().st_mtime_ns for file in files]
     cli("encode", trained / "tok", corpus, *words)
     assert [file.stat().st_mtime_ns for file in files] == before
+
+
+@pytest.mark.parametrize(("format_", "name"), [("megatron", "train"), ("mds", "train.mds")])
+def test_files_to_train_from(cli, trained, tmp_path, format_, name):
+    rows = [{"text": "da kio"}, {"text": None}, {"text": "中"}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["encode", trained / "tok", tmp_path / "rows.jsonl", "--format", format_]
+    output = tmp_path / name
+    assert "line 2: no text" in cli(*words, "-o", output, code=1).err
+    cli(*words, "--missing", "empty", "--dtype", "int64", "-o", output)
+    written = tmp_path / "train.idx" if format_ == "megatron" else output
+    assert cli("decode", trained / "tok", written).out == "da kio\n\n中\n"

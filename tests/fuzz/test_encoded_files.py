@@ -20,6 +20,7 @@ from prunedbpe.errors import FormatError
 
 TEXTS = ["the cat in the hat", "", "that cat, 中文 and the bat", "x" * 300, "hat\n"] * 3
 ALL_IDS = 1 << 32
+ONE_NAME = [format_ for format_ in FILE_FORMATS if format_ not in ("megatron", "mds")]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def tok() -> prunedbpe.Tokenizer:
 def encoded(tok: prunedbpe.Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the texts in every format; and ``stream.npy``, as on standard output."""
     folder = tmp_path_factory.mktemp("encoded")
-    for format_ in FILE_FORMATS:
+    for format_ in ONE_NAME:
         encode_corpus(tok, iter(TEXTS), folder / f"a.{format_}")
     with (folder / "stream.npy").open("wb") as stream:
         encode_corpus(tok, iter(TEXTS), stream, "npy")
@@ -75,7 +76,7 @@ def limit_of(path: Path) -> int:
     return ALL_IDS if described is None else json.loads(described)["settings"]["vocab_size"]
 
 
-@pytest.mark.parametrize("name", [*(f"a.{format_}" for format_ in FILE_FORMATS), "stream.npy"])
+@pytest.mark.parametrize("name", [*(f"a.{format_}" for format_ in ONE_NAME), "stream.npy"])
 @pytest.mark.filterwarnings("ignore:Reading .npy:UserWarning")  # NumPy, on a header of Python 2
 def test_damage(encoded: Path, tmp_path: Path, name: str) -> None:
     """One of the files of a set is damaged, at random; the metadata also in their meaning."""
@@ -95,6 +96,42 @@ def test_damage(encoded: Path, tmp_path: Path, name: str) -> None:
         (tmp_path / victim).write_bytes(damaged)
         try:
             refused += not check_law(path)
+        except Exception as error:
+            raise AssertionError(f"{victim}, seed {seed}: {error!r}") from error
+    assert refused > len(SEEDS) // 4
+
+
+@pytest.mark.parametrize("is_ours", [True, False], ids=["ours", "foreign"])
+@pytest.mark.parametrize("format_", ["megatron", "mds"])
+def test_damage_of_training_files(
+    tok: prunedbpe.Tokenizer, tmp_path: Path, format_: str, is_ours: bool
+) -> None:
+    """One file is damaged; those of other programs come without our metadata."""
+    path = tmp_path / ("a.idx" if format_ == "megatron" else "a.mds")
+    encode_corpus(tok, iter(TEXTS), path)
+    if not is_ours and format_ == "megatron":
+        (tmp_path / "a.idx.meta.json").unlink()
+    if not is_ours and format_ == "mds":
+        index = json.loads((path / "index.json").read_text())
+        del index["prunedbpe"]
+        (path / "index.json").write_text(json.dumps(index))
+    whole = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    refused = 0
+    for seed in SEEDS:
+        victim = random.Random(seed).choice(sorted(whole))
+        for file, data in whole.items():
+            file.write_bytes(data)
+        if victim.suffix == ".json" and seed % 2:
+            victim.write_bytes(damaged_json(json.loads(whole[victim]), seed))
+        else:
+            victim.write_bytes(damaged_bytes(whole[victim], seed))
+        try:
+            with time_limit():
+                for _, ids in read_documents(path):
+                    assert all(0 <= int(token_id) < ALL_IDS for token_id in ids)
+        except FormatError as error:
+            assert "a." in error.message
+            refused += 1
         except Exception as error:
             raise AssertionError(f"{victim}, seed {seed}: {error!r}") from error
     assert refused > len(SEEDS) // 4

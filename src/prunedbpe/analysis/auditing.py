@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from prunedbpe.analysis.retargeting import IdMap, id_map
 from prunedbpe.analysis.token_uses import UseCounter
 from prunedbpe.corpus import Corpus, CorpusInput
 from prunedbpe.counts import ChunkCounts, count
+from prunedbpe.exchange.any_tokenizer import open_tokenizer
 from prunedbpe.merges import Learner, MergeTable, replay
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.imported import ImportedTokenizer
@@ -32,22 +34,45 @@ from prunedbpe.visibility.exposure import encoded_length, exposure, flow
 from prunedbpe.visibility.policy import ThresholdLike
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 
+SCAFFOLD = 0.1
+"""A token whose final share is below this is a scaffold."""
+
 HARDLY = 10
 """By default, a token used fewer times than this is rare."""
 
 
 @dataclass(frozen=True)
 class TokenUse:
-    """A token and how often the text uses it."""
+    """A token and how often the text uses it.
+
+    Attributes:
+        token_id: Its id.
+        spelled: Its bytes.
+        uses: How often it stands in the encoded text.
+        built: How often merging builds it, also to merge it away again; ``None`` if no merge does.
+    """
 
     token_id: int
     spelled: bytes
     uses: int
+    built: int | None = None
+
+    @property
+    def final_share(self) -> float | None:
+        """Final / (final + intermediate) use; low for tokens that mostly build others."""
+        return self.uses / self.built if self.built else None
 
     def as_settings(self) -> Settings:
         """Return the token as a JSON object; bytes that are not UTF-8 are escaped."""
         text = self.spelled.decode("utf-8", "backslashreplace")
-        return {"id": self.token_id, "text": text, "uses": self.uses}
+        share = self.final_share
+        return {
+            "id": self.token_id,
+            "text": text,
+            "uses": self.uses,
+            "built": self.built,
+            "final_share": None if share is None else round(share, 6),
+        }
 
 
 @dataclass(frozen=True)
@@ -75,6 +100,9 @@ class Reallocated:
         kept: Tokens that keep their row of the embedding.
         new: Tokens that need a new row.
         dropped: Rows no longer needed.
+        held_out_before: Encoded length of the held-out text with the original vocabulary.
+        held_out_tokens: That with the new one. Without held-out text both are ``None``, and
+            ``tokens`` is a figure on the text that the vocabulary was chosen on.
     """
 
     threshold: str
@@ -82,6 +110,8 @@ class Reallocated:
     kept: int
     new: int
     dropped: int
+    held_out_before: int | None = None
+    held_out_tokens: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +154,12 @@ class Audit:
         rare = [use for use in self.learned if 0 < use.uses < self.hardly]
         return sorted(rare, key=lambda use: use.uses)
 
+    @property
+    def scaffolds(self) -> list[TokenUse]:
+        """Learned tokens that are built, and mostly merged away again; the lowest share first."""
+        found = [use for use in self.learned if (use.final_share or 0) < SCAFFOLD and use.built]
+        return sorted(found, key=lambda use: use.final_share or 0)
+
     def as_settings(self, examples: int = 20) -> Settings:
         """Return the audit as a JSON object, with some example tokens."""
         return {
@@ -136,10 +172,12 @@ class Audit:
             "never": len(self.never),
             "hardly_seen": len(self.hardly_seen),
             "hardly": self.hardly,
+            "scaffolds": len(self.scaffolds),
             "freed": [asdict(row) for row in self.freed],
             "examples": {
                 "never": [use.as_settings() for use in self.never[:examples]],
                 "hardly_seen": [use.as_settings() for use in self.hardly_seen[:examples]],
+                "scaffolds": [use.as_settings() for use in self.scaffolds[:examples]],
             },
         }
 
@@ -151,7 +189,7 @@ class Audit:
 
 
 def audit(
-    tokenizer: Tokenizer,
+    tokenizer: Any,
     corpus: CorpusInput | Corpus | ChunkCounts,
     *,
     segmentation: Segmentation | None = None,
@@ -163,7 +201,9 @@ def audit(
     """Count how often every token of a tokenizer is used on a text.
 
     Args:
-        tokenizer: Trained or imported.
+        tokenizer: Trained or imported; or what
+            :func:`~prunedbpe.exchange.any_tokenizer.open_tokenizer` imports: a fast tokenizer of
+            transformers, a path, a name on the Hub.
         corpus: Paths, an iterable of texts, or counts made with the tokenizer's pretokenizer. For
             an imported tokenizer, chunks follow this library's version of Unicode, and text is not
             normalized.
@@ -179,6 +219,7 @@ def audit(
     >>> [(use.spelled, use.uses) for use in found.learned]
     [(b'at', 2), (b'th', 2)]
     """
+    tokenizer = open_tokenizer(tokenizer)
     counts = _counts(tokenizer, corpus, threads, progress)
     counter = UseCounter(tokenizer, segmentation, threads=threads)
     measure = _by_rank if counter.segmentation == "rank" else _into_fewest
@@ -233,7 +274,8 @@ def _by_rank(
         length = encoded_length(merges.pairs, merges.applied, also) + emitted
         idle = sum(uses < least for uses in whole.values())
         freed.append(FreedSlots(least, int((also & ~hidden).sum()) + idle, length))
-    return _uses(tokenizer, flows, whole), tuple(freed)
+    built = np.concatenate([np.zeros(BYTE_COUNT, np.int64), merges.applied.replacements])
+    return _uses(tokenizer, flows, built, whole), tuple(freed)
 
 
 def reallocate_slots(
@@ -243,6 +285,7 @@ def reallocate_slots(
     threshold: ThresholdLike = "auto",
     segmentation: Segmentation | None = None,
     vocab_size: int | None = None,
+    held_out: ChunkCounts | None = None,
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> tuple[Tokenizer, IdMap, Reallocated]:
@@ -258,6 +301,7 @@ def reallocate_slots(
         segmentation: That of the new tokenizer, by default the original's; ``"auto"`` chooses the
             tokens for it.
         vocab_size: All a model sees; the original's number of tokens by default.
+        held_out: Text that the choice does not see, to measure the gain on.
         threads: One per core by default.
         progress: Progress reporter; silent by default.
 
@@ -290,6 +334,10 @@ def reallocate_slots(
     length = UseCounter(reallocated, threads=threads).length(text)
     ids = id_map(tokenizer, reallocated)
     report = Reallocated(str(threshold), length, len(ids.kept), len(ids.new), len(ids.dropped))
+    if held_out is not None:
+        before = audit(tokenizer, held_out, segmentation=segmentation, threads=threads).tokens
+        after = UseCounter(reallocated, threads=threads).length(held_out)
+        report = replace(report, held_out_before=before, held_out_tokens=after)
     return reallocated, ids, report
 
 
@@ -346,10 +394,17 @@ def _without_whole_chunks(
     return ChunkCounts.from_mapping(rest, counts.pretokenizer), whole
 
 
-def _uses(tokenizer: Tokenizer, flows: Int64Array, whole: dict[bytes, int]) -> tuple[TokenUse, ...]:
+def _uses(
+    tokenizer: Tokenizer, flows: Int64Array, built: Int64Array, whole: dict[bytes, int]
+) -> tuple[TokenUse, ...]:
     vocabulary = tokenizer.vocabulary
     uses = [
-        TokenUse(int(vocabulary.token_ids[rank]), vocabulary.strings[rank], int(flows[rank]))
+        TokenUse(
+            int(vocabulary.token_ids[rank]),
+            vocabulary.strings[rank],
+            int(flows[rank]),
+            int(built[rank]) if rank >= BYTE_COUNT else None,
+        )
         for rank in np.flatnonzero(vocabulary.visible).tolist()
     ]
     ids = _unmergeable(tokenizer)

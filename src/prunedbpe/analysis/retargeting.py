@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prunedbpe._support.atomic_files import write_json
+from prunedbpe._support.input_files import naming, read_json
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.analysis.comparison import expand_into
 from prunedbpe.counts import ChunkCounts, SourceCounts
@@ -66,6 +67,33 @@ class IdMap:
     def save(self, path: str | Path) -> None:
         """Write the map as JSON."""
         write_json(path, self.as_settings())
+
+    @classmethod
+    def load(cls, path: str | Path) -> IdMap:
+        """Read what :meth:`save` wrote.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     IdMap({0: 1}, {1: [0, 1]}, [0]).save(Path(folder, "id_map.json"))
+        ...     IdMap.load(Path(folder, "id_map.json"))
+        IdMap(kept={0: 1}, new={1: [0, 1]}, dropped=[0])
+
+        Raises:
+            FormatError: The file is missing or damaged.
+        """
+        found = read_json(path)
+        with naming(path):
+            kept = {int(token_id): int(base) for token_id, base in found["kept"].items()}
+            new = {int(i): [int(base) for base in parts] for i, parts in found["new"].items()}
+            dropped = [int(base) for base in found["dropped"]]
+            size = len(kept) + len(dropped)
+            if sorted([*kept, *new]) != list(range(len(kept) + len(new))):
+                raise ValueError("new ids with gaps")
+            if sorted([*kept.values(), *dropped]) != list(range(size)):
+                raise ValueError("base ids with gaps")
+            if any(not parts or not 0 <= min(parts) <= max(parts) < size for parts in new.values()):
+                raise ValueError("a token of unknown base ids")
+        return cls(kept, new, dropped)
 
 
 def retarget(

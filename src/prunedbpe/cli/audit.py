@@ -7,24 +7,32 @@ from typing import Annotated
 
 import typer
 
-from prunedbpe.analysis.auditing import Audit, Reallocated, TokenUse, audit, reallocate_slots
+from prunedbpe.analysis.auditing import (
+    SCAFFOLD,
+    Audit,
+    Reallocated,
+    TokenUse,
+    audit,
+    reallocate_slots,
+)
+from prunedbpe.analysis.holding_out import hold_out
 from prunedbpe.cli import options
 from prunedbpe.cli.prune import ID_MAP_FILE
 from prunedbpe.cli.terminal import info, print_json, print_line, print_table
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import count
 from prunedbpe.errors import InsufficientCandidatesError
-from prunedbpe.exchange.importing import import_tokenizer
+from prunedbpe.exchange.any_tokenizer import open_tokenizer
 
 _EXAMPLES = 10
 
 
 def command(
     tokenizer: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="TOKENIZER",
-            help="A tokenizer folder, or anything `prunedbpe import` reads.",
+            help="A tokenizer folder, anything `prunedbpe import` reads, or a name on the Hub.",
             show_default=False,
         ),
     ],
@@ -45,6 +53,15 @@ def command(
             show_default=False,
         ),
     ] = None,
+    holdout: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Measure the gain on every N-th document, which the choice does not see; 0 for "
+            "the text itself.",
+        ),
+    ] = 10,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -77,24 +94,30 @@ def command(
     prunedbpe audit tokenizer.json --corpus mytexts/ -o retargeted/
     """
     reporter = options.choose_progress(progress, quiet=quiet)
-    tok = import_tokenizer(
+    tok = open_tokenizer(
         tokenizer, **({} if pretokenizer is None else {"pretokenizer": pretokenizer})
     )
+    texts = Corpus(corpus, **options.choose_reading(text_field, max_document))
     counts = count(
-        Corpus(corpus, **options.choose_reading(text_field, max_document)),
+        texts,
         pretokenizer=tok.pretokenizer,
         threads=threads,
         progress=reporter,
     )
     cut = options.choose_segmentation(segmentation)
     found = audit(tok, counts, segmentation=cut, hardly=hardly, threads=threads)
+    parts = hold_out(texts, holdout, tok.pretokenizer, threads=threads)
+    if parts is None and holdout and not quiet:
+        info("nothing can be held out: the gain is measured on the text itself")
+    learned, held_out = parts or (counts, None)
     rows: list[Reallocated] = []
     for place, rule in enumerate(threshold or ["auto"]):
         writes = output is not None and place == 0
         try:
             new, ids, row = reallocate_slots(
-                tok, counts, threshold=rule, segmentation=cut, threads=threads, progress=reporter
-            )
+                tok, learned, threshold=rule, segmentation=cut, held_out=held_out,
+                threads=threads, progress=reporter,
+            )  # fmt: skip
         except InsufficientCandidatesError as error:
             if writes:
                 raise
@@ -109,7 +132,8 @@ def command(
         options.prepare_file(tokens)
         found.write_uses(tokens)
     if as_json:
-        print_json({**found.as_settings(), "reallocated": [vars(row) for row in rows]})
+        report = {**found.as_settings(), "holdout": holdout if parts else None}
+        print_json({**report, "reallocated": [vars(row) for row in rows]})
         return
     _show(found, rows)
     if output is not None and not quiet:
@@ -126,6 +150,10 @@ def _show(found: Audit, rows: list[Reallocated]) -> None:
             ("fewest tokens", _length(found.shortest, found.tokens)),
             ("learned tokens", f"{len(found.learned):,}"),
             ("never used", f"{len(never):,} ({len(never) / learned:.1%})"),
+            (
+                f"built, at most {SCAFFOLD:.0%} final",
+                f"{len(found.scaffolds):,} ({len(found.scaffolds) / learned:.1%})",
+            ),
             (f"used 1 to {found.hardly - 1} times", f"{len(rare):,} ({len(rare) / learned:.1%})"),
         ]
     )
@@ -138,10 +166,15 @@ def _show(found: Audit, rows: list[Reallocated]) -> None:
     print_table(table, right=[1, 2])
     if rows:
         print_line()
-        worth = [("slots reallocated by", "tokens of the text", "kept", "new", "dropped")]
+        is_held_out = rows[0].held_out_tokens is not None
+        text = "tokens of held-out text" if is_held_out else "tokens of the text (in-sample)"
+        worth = [("slots reallocated by", text, "kept", "new", "dropped")]
         for row in rows:
             moved = (f"{row.kept:,}", f"{row.new:,}", f"{row.dropped:,}")
-            worth.append((row.threshold, _length(row.tokens, found.tokens), *moved))
+            after, before = row.held_out_tokens, row.held_out_before
+            if after is None or before is None:
+                after, before = row.tokens, found.tokens
+            worth.append((row.threshold, _length(after, before), *moved))
         print_table(worth, right=[1, 2, 3, 4])
     _show_examples("never used", sorted(never, key=lambda use: -len(use.spelled)))
     _show_examples("rare", rare)

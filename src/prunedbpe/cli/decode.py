@@ -20,7 +20,8 @@ def command(
         str,
         typer.Argument(
             metavar="FILE",
-            help="Output of `encode` in any format; standard input by default, except for bin.",
+            help="Output of `encode` in any format; standard input by default, except for bin, "
+            "megatron and mds.",
         ),
     ] = "-",
     column: Annotated[

@@ -11,7 +11,7 @@ import typer
 
 from prunedbpe.cli import options
 from prunedbpe.corpus import Corpus
-from prunedbpe.encoded import FILE_FORMATS, encode_corpus, encode_files
+from prunedbpe.encoded import encode_corpus, encode_files, format_by_ending
 from prunedbpe.errors import SettingsError
 from prunedbpe.tokenizer import Tokenizer
 
@@ -25,6 +25,25 @@ class IdFormat(str, Enum):
     BIN = "bin"
     PARQUET = "parquet"
     ARROW = "arrow"
+    MEGATRON = "megatron"
+    MDS = "mds"
+
+
+class IdTypeName(str, Enum):
+    """The type of a token id."""
+
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    INT32 = "int32"
+    INT64 = "int64"
+
+
+class MissingName(str, Enum):
+    """What a row without text is."""
+
+    ERROR = "error"
+    EMPTY = "empty"
+    SKIP = "skip"
 
 
 def command(
@@ -46,14 +65,35 @@ def command(
         typer.Option(
             "--format",
             help='A line {"ids": [...]} or a line of plain ids per document; one NumPy array of '
-            "all ids, or the same without a header, with offsets in a second file; or a table with "
-            "a column of lists. By default the ending of OUTPUT decides, else jsonl.",
+            "all ids, or the same without a header, with offsets in a second file; a table with "
+            "a column of lists; .bin and .idx of Megatron-LM; or a folder of MosaicML Streaming. "
+            "By default the ending of OUTPUT decides, else jsonl.",
             show_default=False,
         ),
     ] = None,
     column: Annotated[
-        str, typer.Option(help="Name of the column of ids: jsonl, parquet and arrow.")
-    ] = "ids",
+        str | None,
+        typer.Option(
+            help="Name of the column of ids: jsonl, parquet, arrow and mds. "
+            "By default ids, for mds tokens.",
+            show_default=False,
+        ),
+    ] = None,
+    dtype: Annotated[
+        IdTypeName | None,
+        typer.Option(
+            help="Type of an id. By default the smallest that npy, bin and megatron know, uint32 "
+            "in tables, int32 in mds.",
+            show_default=False,
+        ),
+    ] = None,
+    missing: Annotated[
+        MissingName,
+        typer.Option(
+            help="A row whose text is null is an error, a row without ids (and so is an empty "
+            "string), or no row.",
+        ),
+    ] = MissingName.ERROR,
     allow_special: Annotated[
         list[str] | None,
         typer.Option(
@@ -93,7 +133,8 @@ def command(
     \b
     echo "some text" | prunedbpe encode tok
     prunedbpe encode tok texts/ -o ids.npy
-    prunedbpe encode tok texts/ --column input_ids -o ids.parquet
+    prunedbpe encode tok texts/ --column input_ids --dtype int32 -o ids.parquet
+    prunedbpe encode tok texts/ --format megatron --append "<_EOS_>" -o train
     prunedbpe encode tok shards/ --format bin --per-file --append "<_EOS_>" -o ids/
     prunedbpe encode tok shards/ --format bin --engine ray -o ids/
     """
@@ -112,6 +153,8 @@ def command(
     specials = allow_special or []
     chosen: dict[str, Any] = {
         "column": column,
+        "dtype": None if dtype is None else dtype.value,
+        "missing": missing.value,
         "append_token": append,
         "allowed_special": "all" if "all" in specials else specials,
         "segmentation": options.choose_segmentation(segmentation),
@@ -122,9 +165,8 @@ def command(
             progress, quiet=quiet or (output is None and sys.stdout.isatty())
         ),
     }
-    ending = "" if output is None or per_file else output.suffix.removeprefix(".")
-    by_ending = ending if ending in FILE_FORMATS else IdFormat.JSONL.value
-    name: Any = by_ending if format_ is None else format_.value
+    by_ending = None if output is None or per_file else format_by_ending(output)
+    name: Any = by_ending or IdFormat.JSONL.value if format_ is None else format_.value
     if output is None:
         encode_corpus(tok, corpus, sys.stdout.buffer, name, **chosen)
     elif per_file:
@@ -136,5 +178,6 @@ def command(
         else:
             encode_files(tok, corpus, output, name, **chosen)
     else:
-        options.prepare_file(output)
+        if name != "mds":  # a folder
+            options.prepare_file(output)
         encode_corpus(tok, corpus, output, name, **chosen)

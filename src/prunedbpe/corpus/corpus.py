@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from prunedbpe._support.progress import Task
 from prunedbpe._support.remote_files import is_glob, is_url
 from prunedbpe._support.threads import one_ahead
-from prunedbpe.corpus.documents import CorpusReport, DocumentBatch, ReadOptions
+from prunedbpe.corpus.documents import CorpusReport, DocumentBatch, Missing, ReadOptions
 from prunedbpe.corpus.files import STDIN, CorpusFile, PathInput, Shard, find_files, plan_parts
 from prunedbpe.corpus.readers import (
     ARROW_SOURCE,
@@ -125,7 +125,7 @@ class Corpus:
     @classmethod
     def from_texts(
         cls,
-        texts: Iterable[str],
+        texts: Iterable[str | None],
         *,
         strict: bool = False,
         batch_bytes: int = ReadOptions.batch_bytes,
@@ -293,8 +293,13 @@ class Corpus:
         threads: int = 1,
         with_sources: bool = False,
         begin_at: tuple[ReadPlace, CorpusReport] | None = None,
+        missing: Missing | None = None,
     ) -> Iterator[DocumentBatch]:
         """Read the corpus from its beginning, every file once.
+
+        >>> corpus = Corpus.from_texts(["one", None, "two"])
+        >>> [list(batch.documents()) for batch in corpus.batches(missing="empty")]
+        [[b'one', b'', b'two']]
 
         Args:
             task: Advanced by the bytes read from disk, compressed or not, after each batch; in
@@ -304,13 +309,16 @@ class Corpus:
             with_sources: Whether to read the source field as well, if the corpus names one.
             begin_at: The :attr:`place` where an earlier reading of the same files stopped, and its
                 :attr:`report`. This one continues there.
+            missing: What a null is: ``"error"``; ``"empty"``, a document without text, and so are
+                empty strings; or ``"skip"``. By default it is skipped in a table, and an error in
+                JSON lines and in an iterable.
 
         Raises:
             CorpusError: A file is damaged or cannot be read; with ``strict``, is not UTF-8.
         """
         self._place, self._report = begin_at or (ReadPlace(), CorpusReport())
         reached = 0
-        options = self._options
+        options = replace(self._options, missing=missing)
         if not with_sources:
             options = replace(options, source_field=None)
         for piece in self._pieces(options, threads):

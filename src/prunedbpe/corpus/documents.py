@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -18,15 +18,31 @@ MOST_PLACES = 20
 """A report names at most this many of the documents that were skipped."""
 
 
+Missing = Literal["error", "empty", "skip"]
+"""What a row or record without text is: an error, a document without text, or no document."""
+
+
 @dataclass(frozen=True)
 class ReadOptions:
-    """How documents are read; see :class:`prunedbpe.corpus.Corpus`."""
+    """How documents are read; see :class:`prunedbpe.corpus.Corpus`.
+
+    Attributes:
+        missing: What a null is. By default it is no document in a table, and an error in JSON lines
+            and in an iterable. With ``"empty"``, empty strings are documents too, so there are as
+            many documents as rows.
+    """
 
     text_field: str = "text"
     strict: bool = False
     batch_bytes: int = 16 << 20
     source_field: str | None = None
     max_document_bytes: int = 10**9
+    missing: Missing | None = None
+
+    @property
+    def keeps_empty(self) -> bool:
+        """Whether rows without text are documents."""
+        return self.missing == "empty"
 
     def check_length(self, length: int, place: str) -> None:
         """Refuse a document that is longer than the limit.
@@ -44,6 +60,15 @@ class ReadOptions:
                 hint="a document is held in memory as a whole: cut it, or raise max_document_bytes "
                 "(--max-document); of a file named .txt every line is a document",
             )
+
+
+def refuse_missing(place: str) -> NoReturn:
+    """Raise the error for a row or record without text."""
+    raise CorpusError(
+        f"{place}: no text, the value is null",
+        hint="to encode it as an empty row or to leave it out, set missing to 'empty' or 'skip' "
+        "(encode --missing)",
+    )
 
 
 NO_SOURCE = "<none>"
@@ -85,7 +110,8 @@ class DocumentBatch:
 
     Attributes:
         data: The bytes. Bytes outside all spans (line ends, skipped documents) may be anything.
-        spans: One row ``begin, end`` into ``data`` for each document, in order; none is empty.
+        spans: One row ``begin, end`` into ``data`` for each document, in order; none is empty,
+            unless the corpus keeps rows without text.
         source: The file's path as given, ``-`` for standard input, ``<python>`` for an iterable.
         sources: The source field of each document, if it was asked for and the file has fields.
     """
@@ -96,14 +122,17 @@ class DocumentBatch:
     sources: SourceColumn | None = None
 
     @classmethod
-    def from_documents(cls, documents: Sequence[bytes], source: str) -> DocumentBatch:
-        """Lay documents end to end, without the empty ones.
+    def from_documents(
+        cls, documents: Sequence[bytes], source: str, *, keep_empty: bool = False
+    ) -> DocumentBatch:
+        """Lay documents end to end; by default without the empty ones.
 
         >>> DocumentBatch.from_documents([b"ab", b"", b"c"], "<python>").spans.tolist()
         [[0, 2], [2, 3]]
         """
         lengths = np.fromiter(map(len, documents), np.int64, len(documents))
-        lengths = lengths[lengths > 0]
+        if not keep_empty:
+            lengths = lengths[lengths > 0]
         ends = np.cumsum(lengths)
         data = np.frombuffer(b"".join(documents), np.uint8)
         return cls(data, np.column_stack([ends - lengths, ends]), source)
@@ -135,7 +164,8 @@ class DocumentBatch:
             return self
         texts = (data[begin:end].decode() for begin, end in self.spans.tolist())
         documents = [unicodedata.normalize(form, text).encode() for text in texts]
-        return replace(DocumentBatch.from_documents(documents, self.source), sources=self.sources)
+        batch = DocumentBatch.from_documents(documents, self.source, keep_empty=True)
+        return replace(batch, sources=self.sources)
 
 
 @dataclass(frozen=True)

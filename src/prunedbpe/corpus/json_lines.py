@@ -20,6 +20,7 @@ from prunedbpe.corpus.documents import (
     DocumentBatch,
     ReadOptions,
     SourceColumn,
+    refuse_missing,
     replace_surrogates,
 )
 from prunedbpe.corpus.files import CorpusFile
@@ -92,7 +93,7 @@ def _read_by_arrow(
     column = rows.column(options.text_field)
     if column.null_count > 0 or len(column) != len(lines):
         return None
-    text, spans, numbers = text_of(pa.concat_arrays(column.chunks))
+    text, spans, numbers = text_of(pa.concat_arrays(column.chunks), keep_empty=options.keeps_empty)
     if options.source_field is None:
         return DocumentBatch(text, spans, file.source)
     sources = sources_of(pa.concat_arrays(rows.column(options.source_field).chunks))
@@ -104,7 +105,7 @@ def _read_by_python(
 ) -> tuple[DocumentBatch, int]:
     field = options.text_field
     documents: list[bytes] = []
-    sources: list[str | None] = []  # of the documents that are not empty
+    sources: list[str | None] = []  # of the documents that stay
     replaced = 0
 
     def place(index: int) -> str:
@@ -122,6 +123,10 @@ def _read_by_python(
                 hint="every line must be one JSON object; for plain lines name the file .txt",
             ) from error
         value = record.get(field) if isinstance(record, dict) else None
+        if value is None and options.missing is not None and field in record:
+            if options.missing == "error":
+                refuse_missing(place(index))
+            value = ""
         if not isinstance(value, str):
             _refuse_record(record, field, place(index))
         try:
@@ -129,12 +134,12 @@ def _read_by_python(
         except UnicodeEncodeError as error:
             documents.append(replace_surrogates(error, place(index), options))
             replaced += 1
-        if options.source_field is not None and value:
+        if options.source_field is not None and (value or options.keeps_empty):
             name = record.get(options.source_field)
             if not isinstance(name, str | None):
                 _refuse_source(name, options.source_field, place(index))
             sources.append(name and name.encode(errors="replace").decode())
-    batch = DocumentBatch.from_documents(documents, file.source)
+    batch = DocumentBatch.from_documents(documents, file.source, keep_empty=options.keeps_empty)
     if options.source_field is not None:
         batch = replace(batch, sources=SourceColumn.from_values(sources))
     return batch, replaced

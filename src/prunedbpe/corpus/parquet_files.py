@@ -19,6 +19,7 @@ from prunedbpe.corpus.documents import (
     ReadOptions,
     SourceColumn,
     check_lengths,
+    refuse_missing,
 )
 from prunedbpe.corpus.files import FilePart
 from prunedbpe.errors import CorpusError
@@ -83,7 +84,7 @@ def _groups_of(part: FilePart, metadata: Any) -> tuple[list[int], int]:
 def documents_of(
     columns: Any, source: str, options: ReadOptions, place: Callable[[int], str]
 ) -> Iterator[tuple[DocumentBatch, list[str]]]:
-    """Make the text of Arrow rows documents, without a copy; null rows hold none.
+    """Make the text of Arrow rows documents, without a copy; null rows hold none by default.
 
     Args:
         columns: A record batch with the columns of :func:`find_columns`.
@@ -95,11 +96,15 @@ def documents_of(
         Batches of bounded size, and the places of rows that are not UTF-8.
 
     Raises:
-        CorpusError: A document is too long, or the text column contradicts itself.
+        CorpusError: A document is too long, a null is an error, or the text column contradicts
+            itself.
     """
     for begin, end in _row_runs(columns.column(options.text_field), options.batch_bytes):
         some = columns.slice(begin, end - begin)
-        data, spans, rows = text_of(some.column(options.text_field))
+        column = some.column(options.text_field)
+        if options.missing == "error" and column.null_count:
+            refuse_missing(place(begin + int(pc.index(column.is_null(), True).as_py())))
+        data, spans, rows = text_of(column, keep_empty=options.keeps_empty)
         numbers = (rows + begin).tolist()
         _check_spans(spans, data, source)
         check_lengths(spans, options, partial(_place_at, place, numbers))
@@ -139,8 +144,11 @@ def _check_spans(spans: Int64Array, data: ByteArray, source: str) -> None:
         )
 
 
-def text_of(column: Any) -> tuple[ByteArray, Int64Array, Int64Array]:
-    """Return the bytes of an Arrow column, and spans and numbers of the rows that hold text."""
+def text_of(column: Any, *, keep_empty: bool = False) -> tuple[ByteArray, Int64Array, Int64Array]:
+    """Return the bytes of an Arrow column, and spans and numbers of the rows that hold text.
+
+    With ``keep_empty``, of all rows; those without text have empty spans.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.dictionary.take(column.indices)  # a cast would copy all of the dictionary
     if pa.types.is_string(column.type):
@@ -151,12 +159,14 @@ def text_of(column: Any) -> tuple[ByteArray, Int64Array, Int64Array]:
             column = column.cast(pa.large_string())
     _, offset_buffer, text_buffer = column.buffers()
     if len(column) == 0 or text_buffer is None:
-        return np.empty(0, np.uint8), np.empty((0, 2), np.int64), np.empty(0, np.int64)
+        rows = np.arange(len(column) if keep_empty else 0)
+        return np.empty(0, np.uint8), np.zeros((len(rows), 2), np.int64), rows
     offsets = np.frombuffer(offset_buffer, offset_type)[column.offset :][: len(column) + 1]
     spans = np.stack([offsets[:-1], offsets[1:]], axis=1).astype(np.int64)
-    keep = spans[:, 1] > spans[:, 0]
     if column.null_count:
-        keep &= column.is_valid().to_numpy(zero_copy_only=False)
+        is_null = column.is_null().to_numpy(zero_copy_only=False)
+        spans[is_null, 1] = spans[is_null, 0]
+    keep = np.full(len(spans), keep_empty) | (spans[:, 1] > spans[:, 0])
     return np.frombuffer(text_buffer, np.uint8), spans[keep], np.flatnonzero(keep)
 
 
@@ -263,10 +273,11 @@ def _row_lengths(column: Any) -> Int64Array:
 def _are_utf8(data: ByteArray, spans: Int64Array) -> BoolArray:
     """Return for each row whether it is UTF-8."""
     valid = np.ones(len(spans), np.bool_)
-    # Fast path: the rows are valid together, and none begins inside a character.
+    # Fast path: the rows are valid together, and none begins inside a character. An empty row may
+    # begin at the end of the data.
     if len(spans) == 0 or (
         find_invalid_utf8(data[spans[0, 0] : spans[-1, 1]]) < 0
-        and not np.any((data[spans[:, 0]] & 0xC0) == 0x80)
+        and not np.any((data[spans[spans[:, 1] > spans[:, 0], 0]] & 0xC0) == 0x80)
     ):
         return valid
     # One by one: the bytes of a null row are not text and may be anything.

@@ -22,6 +22,7 @@ from prunedbpe.corpus.documents import (
     ReadOptions,
     check_lengths,
     counted,
+    refuse_missing,
     replace_surrogates,
     report_skipped,
 )
@@ -110,16 +111,22 @@ def read_parts(
         start += size
 
 
-def read_texts(texts: Iterable[str], options: ReadOptions) -> Iterator[Piece]:
+def read_texts(texts: Iterable[str | None], options: ReadOptions) -> Iterator[Piece]:
     """Put Python strings into batches."""
     documents: list[bytes] = []
     size = position = replaced = 0
 
     def piece() -> Piece:
-        batch = DocumentBatch.from_documents(documents, PYTHON_SOURCE)
+        batch = DocumentBatch.from_documents(
+            documents, PYTHON_SOURCE, keep_empty=options.keeps_empty
+        )
         return Piece(batch, position, CorpusReport(replaced_documents=replaced))
 
     for index, text in enumerate(texts):
+        if text is None and options.missing is not None:
+            if options.missing == "error":
+                refuse_missing(f"document {index} of the iterable")
+            text = ""
         if not isinstance(text, str):
             raise CorpusError(
                 f"document {index} of the iterable is of type {type(text).__name__}, not str",

@@ -7,9 +7,9 @@ from prunedbpe.encoded.encoding import (
     encoded_batches,
     tokenizer_digest,
 )
+from prunedbpe.encoded.file_formats import FILE_FORMATS, EncodedReport, FileFormat, format_by_ending
 from prunedbpe.encoded.per_file import encode_files
 from prunedbpe.encoded.reader import EncodedDocuments, open_encoded, read_documents
-from prunedbpe.encoded.writer import FILE_FORMATS, EncodedReport, FileFormat
 
 __all__ = [
     "FILE_FORMATS",
@@ -22,6 +22,7 @@ __all__ = [
     "encode_files",
     "encode_to_arrow",
     "encoded_batches",
+    "format_by_ending",
     "open_encoded",
     "read_documents",
     "tokenizer_digest",

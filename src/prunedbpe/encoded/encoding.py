@@ -1,7 +1,8 @@
 """Encode a corpus into token ids: into one file or a stream.
 
-In: anything :func:`prunedbpe.train` reads. Out: the formats of :mod:`prunedbpe.encoded.writer`, in
-the order of the corpus. Each batch is encoded on all cores straight from the bytes of the corpus.
+In: anything :func:`prunedbpe.train` reads. Out: a format of
+:mod:`prunedbpe.encoded.file_formats`, in the order of the corpus. Each batch is encoded on all
+cores, straight from the bytes of the corpus.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, get_args
 
 import numpy as np
 
@@ -19,21 +20,26 @@ from prunedbpe._support.progress import SILENT, Progress, Task
 from prunedbpe._support.remote_files import is_url
 from prunedbpe._support.threads import worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
-from prunedbpe.encoded.writer import (
-    COLUMN_FORMATS,
+from prunedbpe.corpus.documents import Missing
+from prunedbpe.encoded.file_formats import (
+    COLUMNS,
+    ENDINGS,
     FILE_FORMATS,
     EncodedReport,
     FileFormat,
+    IdType,
     Writer,
-    open_writer,
-    output_files,
+    format_by_ending,
+    id_type,
+    primary_file,
 )
+from prunedbpe.encoded.writer import check_output, open_writer
 from prunedbpe.errors import SettingsError
 from prunedbpe.tokenizer import SpecialSet, Tokenizer
 from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.types import Int64Array, Segmentation, Settings, UInt32Array
 
-_TWO_BYTES = 1 << 16
+_MISSING: tuple[Missing, ...] = get_args(Missing)
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,12 @@ class EncodingOptions:
     """What decides which ids are written, besides the tokenizer and the corpus.
 
     Attributes:
-        format: One of :data:`~prunedbpe.encoded.writer.FILE_FORMATS`.
-        column: Name of the column of ``jsonl``, ``parquet`` and ``arrow``.
+        format: One of :data:`~prunedbpe.encoded.file_formats.FILE_FORMATS`.
+        column: Name of the column of ``jsonl``, ``parquet``, ``arrow`` and ``mds``; ``ids`` by
+            default, ``tokens`` for ``mds``.
+        dtype: Type of an id; by default as :func:`~prunedbpe.encoded.file_formats.id_type` says.
+        missing: What a null in the text column, field or iterable is: ``"error"``; ``"empty"``, a
+            row without ids, and so is an empty string; or ``"skip"``, no row.
         append_token: A special token to append to every document.
         allowed_special: Special tokens whose text stands for them, ``"all"`` or by name.
         segmentation: ``"rank"`` or ``"shortest"``; by default the tokenizer's own.
@@ -50,7 +60,9 @@ class EncodingOptions:
     """
 
     format: FileFormat
-    column: str = "ids"
+    column: str | None = None
+    dtype: IdType | None = None
+    missing: Missing = "error"
     append_token: str | None = None
     allowed_special: SpecialSet = ()
     segmentation: Segmentation | None = None
@@ -59,16 +71,19 @@ class EncodingOptions:
     def __post_init__(self) -> None:
         if self.format not in FILE_FORMATS:
             raise SettingsError(f"format {self.format!r}", hint=f"use {', '.join(FILE_FORMATS)}")
-        if not self.column or (self.column != "ids" and self.format not in COLUMN_FORMATS):
+        if self.column is not None and (not self.column or self.format not in COLUMNS):
             raise SettingsError(
                 f"column {self.column!r}: format {self.format} has no column of this name",
-                hint=f"name the column of {', '.join(COLUMN_FORMATS)}",
+                hint=f"name the column of {', '.join(COLUMNS)}",
             )
+        if self.missing not in _MISSING:
+            raise SettingsError(f"missing {self.missing!r}", hint=f"use {', '.join(_MISSING)}")
         if self.normalization not in (None, "NFC"):
             raise SettingsError(f"normalization {self.normalization!r}", hint="use NFC or None")
 
     def check(self, tokenizer: Tokenizer) -> None:
         """Raise a :class:`SettingsError` for anything the tokenizer does not know."""
+        id_type(self.format, tokenizer.vocab_size, self.dtype)
         tokenizer.encode("", allowed_special=self.allowed_special, segmentation=self.segmentation)
         if self.append_token is not None and self.append_token not in tokenizer.special_tokens:
             raise SettingsError(
@@ -85,7 +100,8 @@ class EncodingOptions:
             "segmentation": self.segmentation or tokenizer.segmentation,
             "tokenizer": tokenizer_digest(tokenizer),
             "vocab_size": tokenizer.vocab_size,
-            "dtype": "uint16" if tokenizer.vocab_size <= _TWO_BYTES else "uint32",
+            "column": self.column or COLUMNS.get(self.format),
+            "dtype": id_type(self.format, tokenizer.vocab_size, self.dtype),
             "text_field": corpus.options.text_field,
             "strict": corpus.options.strict,
         }
@@ -101,12 +117,13 @@ def encode_corpus(
     progress: Progress = SILENT,
     **options: Any,
 ) -> EncodedReport:
-    """Encode a corpus into one file, which appears only when complete, or into a stream.
+    """Encode a corpus into one output, which appears only when complete, or into a stream.
 
     Args:
         tokenizer: Encodes the text.
         corpus: Paths, an iterable of texts, or a :class:`~prunedbpe.corpus.Corpus`.
-        output: The file to write, or a binary stream for ``jsonl``, ``ids`` or ``npy``.
+        output: The file to write; for ``megatron`` the prefix of both files, with or without an
+            ending, for ``mds`` a folder; or a binary stream for ``jsonl``, ``ids`` or ``npy``.
         format: By the ending of ``output`` if not given.
         threads: One per core by default; the result does not depend on it.
         progress: Progress reporter; silent by default.
@@ -114,6 +131,7 @@ def encode_corpus(
 
     Raises:
         SettingsError: An option is wrong, or an output file is an input of the corpus.
+        CorpusError: A document is a null, unless ``missing`` allows it.
 
     >>> import tempfile
     >>> import prunedbpe
@@ -131,7 +149,8 @@ def encode_corpus(
     chosen.check(tokenizer)
     corpus = open_corpus(corpus)
     if isinstance(output, Path):
-        refuse_own_input(corpus, output_files(output, chosen.format))
+        output = primary_file(output, chosen.format)
+        refuse_own_input(corpus, check_output(output, chosen.format))
         output.parent.mkdir(parents=True, exist_ok=True)
     settings = chosen.describe(tokenizer, corpus)
     with progress.task("Encoding", total=corpus.size, unit="bytes") as task:
@@ -146,6 +165,7 @@ def encoded_batches(
     threads: int | None = None,
     task: Task | None = None,
     normalization: Literal["NFC"] | None = None,
+    missing: Missing = "error",
     **options: Any,
 ) -> Iterator[tuple[UInt32Array, Int64Array, int]]:
     """Encode a corpus batch by batch: flat ids, offsets, and the bytes of text they encode.
@@ -156,9 +176,10 @@ def encoded_batches(
         threads: One per core by default.
         task: Advanced by the bytes read.
         normalization: Unicode normal form to bring documents to first.
+        missing: What a null is, as in :class:`EncodingOptions`.
         **options: As for :meth:`~prunedbpe.tokenizer.Tokenizer.encode`.
     """
-    for batch in corpus.batches(task, threads=worker_count(threads)):
+    for batch in corpus.batches(task, threads=worker_count(threads), missing=missing):
         if normalization is not None:
             batch = batch.normalized("NFC")
         ids, offsets = tokenizer.encode_documents(
@@ -191,6 +212,7 @@ def encode_into(
     batches = encoded_batches(
         tokenizer, corpus, threads=threads, task=task, normalization=chosen.normalization,
         allowed_special=chosen.allowed_special, segmentation=chosen.segmentation,
+        missing=chosen.missing,
     )  # fmt: skip
     with open_writer(output, settings) as writer:
         for ids, offsets, text_bytes in batches:
@@ -203,11 +225,10 @@ def encode_into(
 
 
 def _format_of(output: Path | BinaryIO) -> FileFormat:
-    ending = output.suffix.removeprefix(".") if isinstance(output, Path) else "jsonl"
-    for format_ in FILE_FORMATS:
-        if ending == format_:
-            return format_
-    endings = ", ".join(f".{format_}" for format_ in FILE_FORMATS)
+    format_ = format_by_ending(output) if isinstance(output, Path) else "jsonl"
+    if format_ is not None:
+        return format_
+    endings = ", ".join(f".{ending}" for ending in ENDINGS.values())
     raise SettingsError(
         f"{output}: no format has this ending", hint=f"name the format, or use {endings}"
     )

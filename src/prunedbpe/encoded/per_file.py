@@ -5,6 +5,7 @@ The ledger ``encoded.json`` records input, settings, size and checksum of every 
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -18,15 +19,19 @@ from prunedbpe._support.sealed_json import read_sealed, write_sealed
 from prunedbpe.corpus import Corpus
 from prunedbpe.corpus.documents import ReadOptions
 from prunedbpe.encoded.encoding import EncodingOptions, encode_into, refuse_own_input
-from prunedbpe.encoded.reader import open_encoded
-from prunedbpe.encoded.writer import (
+from prunedbpe.encoded.file_formats import (
+    ENDINGS,
     FLAT_FORMATS,
     NPY_HEADER_BYTES,
     EncodedReport,
     FileFormat,
-    file_checksum,
+    files_checksum,
+    ids_file,
     output_files,
 )
+from prunedbpe.encoded.mds_files import MdsIndex
+from prunedbpe.encoded.reader import open_encoded
+from prunedbpe.encoded.writer import check_output
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import Settings
@@ -58,7 +63,7 @@ def encode_files(
         tokenizer: Encodes the text.
         corpus: Files; not an iterable, standard input or a shard.
         folder: Where the outputs go.
-        format: One of :data:`~prunedbpe.encoded.writer.FILE_FORMATS`.
+        format: One of :data:`~prunedbpe.encoded.file_formats.FILE_FORMATS`.
         threads: One per core by default; the result does not depend on it.
         progress: Progress reporter; silent by default.
         run: Runs the jobs, as :func:`run_here` does, which is the default.
@@ -77,8 +82,8 @@ def encode_files(
             "only a whole corpus of files can be encoded file by file",
             hint="encode a shard, standard input or an iterable into one file",
         )
-    outputs = [folder / f"{number:05d}.{format}" for number in range(len(inputs))]
-    written = [path for output in outputs for path in output_files(output, format)]
+    outputs = [folder / f"{number:05d}.{ENDINGS[format]}" for number in range(len(inputs))]
+    written = [path for output in outputs for path in check_output(output, format)]
     refuse_own_input(corpus, [folder / LEDGER, *written])
     folder.mkdir(parents=True, exist_ok=True)
     settings = chosen.describe(tokenizer, corpus)
@@ -139,10 +144,13 @@ class FileJob:
         if self.known is not None and _is_done(self.output, self.chosen, self.known, self.expected):
             task.advance(self.expected["input"]["bytes"])
             return self.known
-        part = Corpus(self.path, **asdict(self.reading))
+        reading = asdict(self.reading)
+        del reading["missing"]  # the chosen options say it
+        part = Corpus(self.path, **reading)
         settings = self.expected["settings"]
         writer = encode_into(tokenizer, part, self.output, self.chosen, settings, threads, task)
-        size = {"bytes": self.output.stat().st_size, "crc32": writer.checksum}
+        files = _files_of_ids(self.output, self.chosen.format)
+        size = {"bytes": _bytes_of(files), "crc32": writer.checksum}
         return {**self.expected, "output": size, **asdict(writer.report)}
 
 
@@ -175,17 +183,26 @@ def _write_ledger(folder: Path, files: dict[str, Any]) -> None:
 
 def _is_done(output: Path, chosen: EncodingOptions, known: Settings, expected: Settings) -> bool:
     """Whether an output is what would be written again, and is intact: all of it is read."""
-    if any(known.get(key) != value for key, value in expected.items()) or not output.is_file():
+    if any(known.get(key) != value for key, value in expected.items()):
         return False
-    start = 0
-    if chosen.format in FLAT_FORMATS:
-        try:
+    try:
+        if chosen.format in (*FLAT_FORMATS, "megatron"):
             open_encoded(output)
-        except FormatError:
-            return False
+        files = _files_of_ids(output, chosen.format)
         start = NPY_HEADER_BYTES if chosen.format == "npy" else 0
-    found = {"bytes": output.stat().st_size, "crc32": file_checksum(output, start)}
+        found = {"bytes": _bytes_of(files), "crc32": files_checksum(files, start)}
+    except (FormatError, OSError):  # damaged or missing
+        return False
     return bool(known.get("output") == found)
+
+
+def _files_of_ids(output: Path, format_: FileFormat) -> list[Path]:
+    """Return the files whose bytes a ledger records: those that hold ids."""
+    return MdsIndex(output).shards if format_ == "mds" else [ids_file(output, format_)]
+
+
+def _bytes_of(files: Sequence[Path]) -> int:
+    return sum(path.stat().st_size for path in files)
 
 
 def _remove_others(
@@ -193,7 +210,9 @@ def _remove_others(
 ) -> None:
     """Remove outputs of this format whose inputs are no longer in the corpus."""
     for name in list(done):
-        if name not in current and name.endswith(f".{chosen.format}"):
+        if name not in current and name.endswith(f".{ENDINGS[chosen.format]}"):
             for path in output_files(folder / name, chosen.format):
+                if path.is_dir():
+                    shutil.rmtree(path)
                 path.unlink(missing_ok=True)
             del done[name]

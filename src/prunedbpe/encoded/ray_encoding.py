@@ -10,8 +10,8 @@ from typing import Any
 from prunedbpe._support.progress import SILENT, Progress, Task
 from prunedbpe._support.ray_tasks import ray_cluster
 from prunedbpe.corpus import Corpus
+from prunedbpe.encoded.file_formats import EncodedReport, FileFormat
 from prunedbpe.encoded.per_file import FileJob, encode_files
-from prunedbpe.encoded.writer import EncodedReport, FileFormat
 from prunedbpe.errors import CorpusError
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import Settings
@@ -37,7 +37,7 @@ def encode_files_on_ray(
         tokenizer: Encodes the text.
         corpus: Files; not an iterable, standard input or a shard.
         folder: Where the outputs go.
-        format: One of :data:`~prunedbpe.encoded.writer.FILE_FORMATS`.
+        format: One of :data:`~prunedbpe.encoded.file_formats.FILE_FORMATS`.
         address: Of the cluster; by default that of the environment, or a new one on this machine.
         threads: CPUs, and so threads, for a file; 1 by default.
         progress: Progress reporter; silent by default.

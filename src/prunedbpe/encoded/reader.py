@@ -1,9 +1,9 @@
-"""A file or a stream of token ids -> documents, whatever format it has.
+"""A file, folder or stream of token ids -> documents, whatever format it has.
 
-:func:`open_encoded` maps ``npy`` and ``bin`` files into memory, for random access. Opening costs
-one pass over the offsets and does not depend on the number of ids: each id is checked when its
-document is read, and all bytes only on request. :func:`read_documents` reads any format from its
-beginning and finds out by itself which one it is.
+:func:`open_encoded` maps ``npy``, ``bin`` and Megatron's files into memory, for random access.
+Opening costs one pass over the offsets and does not depend on the number of ids: each id is checked
+when its document is read, and all bytes only on request. :func:`read_documents` reads any format
+from its beginning and finds out by itself which one it is.
 
 Whatever a file holds, a document has ids below the vocabulary size that the metadata name, or below
 2**32 if there are none; or reading it is a :class:`FormatError` that names the file and the place.
@@ -25,17 +25,21 @@ import pyarrow.parquet as pq
 
 from prunedbpe._support.commit import finish_interrupted_commit, read_together
 from prunedbpe._support.input_files import naming, read_json
-from prunedbpe.encoded.writer import (
+from prunedbpe.encoded.file_formats import (
     FLAT_FORMATS,
     FORMAT_NAME,
     FORMAT_VERSION,
+    ID_TYPES,
     METADATA_KEY,
     NPY_HEADER_BYTES,
     file_checksum,
     fingerprint,
+    ids_file,
     npy_header,
     side_files,
 )
+from prunedbpe.encoded.mds_files import MdsIndex
+from prunedbpe.encoded.megatron_files import read_index
 from prunedbpe.errors import FormatError
 from prunedbpe.tokenizer import TokenIds
 from prunedbpe.types import AnyArray, Int64Array, Settings
@@ -88,10 +92,11 @@ class EncodedDocuments(Sequence[AnyArray]):
 
 
 def open_encoded(path: str | Path, *, verify: bool = False) -> EncodedDocuments:
-    """Map an ``npy`` or ``bin`` file with its offsets into memory.
+    """Map an ``npy`` or ``bin`` file with its offsets, or Megatron's two files, into memory.
 
     Args:
-        path: The file of ids; its side files are next to it.
+        path: The file of ids, or Megatron's index; its side files are next to it. Files that
+            Megatron wrote need no metadata.
         verify: Read all ids and compare their checksum. Without it, a file of more than 256 KiB is
             compared in 64 places, and an id that is out of range is an error when its document
             is read.
@@ -101,8 +106,65 @@ def open_encoded(path: str | Path, *, verify: bool = False) -> EncodedDocuments:
             version is unknown.
     """
     path = Path(path)
+    if path.is_dir():
+        raise FormatError(
+            f"{path}: a folder; only files with all ids in one piece are mapped into memory",
+            hint="read it with read_documents, or with StreamingDataset of mosaicml-streaming",
+        )
+    index = _megatron_index(path)
+    if index is not None:
+        files = [index, ids_file(index, "megatron"), side_files(index)[1]]
+        names = [file.name for file in files]
+        return read_together(path.parent, names, lambda: _open_megatron(*files, verify=verify))
     names = [file.name for file in (path, *side_files(path))]
     return read_together(path.parent, names, lambda: _open(path, verify=verify))
+
+
+def _megatron_index(path: Path) -> Path | None:
+    """Return the index if a name means files of Megatron: that of the index, or of its ids."""
+    if path.suffix == ".idx":
+        return path
+    index = path.with_suffix(".idx")
+    is_ids = path.suffix == ".bin" and index.is_file() and not side_files(path)[1].exists()
+    return index if is_ids else None
+
+
+def _open_megatron(index: Path, ids: Path, described: Path, *, verify: bool) -> EncodedDocuments:
+    for needed in (index, ids):
+        if not needed.is_file():
+            raise FormatError(f"{needed}: no such file", hint=f"check the name, or {_AGAIN}")
+    vocab_size, checksum = _ALL_IDS, None
+    if described.is_file():
+        metadata = read_json(described)
+        with naming(described):
+            vocab_size = _vocab_size(metadata)
+            checksum = (metadata["ids"] or {}).get("crc32")
+            recorded = {ids: metadata["ids"], index: metadata["offsets"]}
+        _check_same_run(recorded, described)
+    with naming(index):
+        dtype, offsets = read_index(index)
+    tokens = int(offsets[-1])
+    if ids.stat().st_size != tokens * np.dtype(dtype).itemsize:
+        raise FormatError(f"{ids}: not {tokens} ids of type {dtype}", hint=_AGAIN)
+    if verify and checksum is not None and file_checksum(ids) != checksum:
+        raise FormatError(f"{ids}: damaged: the checksum of its ids is wrong", hint=_AGAIN)
+    return EncodedDocuments(_map_ids(ids, dtype, 0, tokens), offsets, vocab_size, str(ids))
+
+
+def _map_ids(path: Path, dtype: str, start: int, tokens: int) -> AnyArray:
+    little = np.dtype(dtype).newbyteorder("<")
+    # An empty range cannot be mapped.
+    return np.memmap(path, little, "r", start, (tokens,)) if tokens else np.zeros(0, little)
+
+
+def _check_same_run(recorded: dict[Path, Any], described: Path) -> None:
+    """Compare sizes and digests of files with those of their metadata."""
+    for file, expected in recorded.items():
+        found: Settings = fingerprint(file)
+        if not isinstance(expected, dict) or any(expected.get(key) != found[key] for key in found):
+            raise FormatError(
+                f"{file}: damaged, or not of the same run as {described.name}", hint=_AGAIN
+            )
 
 
 def _open(path: Path, *, verify: bool) -> EncodedDocuments:
@@ -118,7 +180,7 @@ def _open(path: Path, *, verify: bool) -> EncodedDocuments:
         vocab_size = _vocab_size(metadata)
         tokens, documents = metadata["tokens"], metadata["documents"]
         format_, type_name = metadata["settings"]["format"], metadata["settings"]["dtype"]
-        if format_ not in FLAT_FORMATS or type_name not in ("uint16", "uint32"):
+        if format_ not in FLAT_FORMATS or type_name not in ID_TYPES:
             raise ValueError(f"format {format_!r}, dtype {type_name!r}")
         if type(tokens) is not int or type(documents) is not int:
             raise ValueError(f"{tokens!r} tokens of {documents!r} documents")
@@ -127,12 +189,7 @@ def _open(path: Path, *, verify: bool) -> EncodedDocuments:
         size = start + tokens * dtype.itemsize
         expected = {path: metadata["ids"], offsets_path: metadata["offsets"]}
         checksum = dict(expected[path] or {}).pop("crc32", None)
-    for file, recorded in expected.items():
-        found: Settings = fingerprint(file)
-        if not isinstance(recorded, dict) or any(recorded.get(key) != found[key] for key in found):
-            raise FormatError(
-                f"{file}: damaged, or not of the same run as {metadata_path.name}", hint=_AGAIN
-            )
+    _check_same_run(expected, metadata_path)
     with path.open("rb") as stream:
         header = stream.read(start)
     if path.stat().st_size != size or (start and header != npy_header(dtype, tokens)):
@@ -143,9 +200,9 @@ def _open(path: Path, *, verify: bool) -> EncodedDocuments:
     _check_offsets(offsets, tokens, str(offsets_path))
     if len(offsets) - 1 != documents:
         raise FormatError(f"{offsets_path}: not {documents} documents", hint=_AGAIN)
-    # An empty range cannot be mapped.
-    ids = np.memmap(path, dtype, "r", start, (tokens,)) if tokens else np.zeros(0, dtype)
-    return EncodedDocuments(ids, offsets, vocab_size, str(path))
+    return EncodedDocuments(
+        _map_ids(path, type_name, start, tokens), offsets, vocab_size, str(path)
+    )
 
 
 def read_documents(
@@ -154,9 +211,10 @@ def read_documents(
     r"""Read encoded documents of any format.
 
     Args:
-        source: A file that ``encode`` wrote, or a stream of any format but ``bin``.
-        column: Column of ``jsonl``, ``parquet`` and ``arrow``; by default the one the file names,
-            else ``ids``.
+        source: A file or folder that ``encode`` wrote, or a stream of any format of one file with
+            a beginning of its own: not ``bin``, ``megatron`` and ``mds``.
+        column: Column of ``jsonl``, ``parquet``, ``arrow`` and ``mds``; by default the one the file
+            names, else ``ids``, or ``tokens`` in ``mds``.
 
     Yields:
         Where a document is, for messages, and its ids.
@@ -172,8 +230,12 @@ def read_documents(
         return
     path = Path(source)
     finish_interrupted_commit(path.parent)
+    if path.is_dir():
+        yield from _numbered(f"{path}, document", _read_mds(path, column))
+        return
     # With a side file beside it, only the whole set will do: ids alone may be of an old run.
-    if path.suffix == ".bin" or any(side.exists() for side in side_files(path)):
+    is_mapped = path.suffix in (".bin", ".idx")
+    if is_mapped or any(side.exists() for side in side_files(path)):
         yield from _numbered(f"{path}, document", open_encoded(path))
         return
     if path.suffix in _BINARY_ENDINGS and path.is_file() and not path.stat().st_size:
@@ -181,6 +243,18 @@ def read_documents(
         raise FormatError(f"{path}: empty, cut short", hint=_AGAIN)
     with path.open("rb") as stream:
         yield from _read_stream(stream, str(path), column)
+
+
+def _read_mds(folder: Path, column: str | None) -> Iterator[AnyArray]:
+    index = MdsIndex(folder)
+    vocab_size = _ALL_IDS
+    if index.metadata is not None:
+        with naming(folder):
+            vocab_size = _vocab_size(index.metadata)
+    for number, document in enumerate(index.documents(column), 1):
+        if _has_wrong_ids(document, vocab_size):
+            raise _wrong_ids(document, vocab_size, f"{folder}, document {number}")
+        yield document
 
 
 def _read_stream(stream: BinaryIO, name: str, column: str | None) -> Iterator[tuple[str, TokenIds]]:
@@ -295,7 +369,7 @@ def _read_table(body: Any, name: str, column: str | None, is_parquet: bool) -> I
             else pa.ipc.open_file(body)
         )
         schema: pa.Schema = table.schema_arrow if is_parquet else table.schema
-        described = (schema.metadata or {}).get(METADATA_KEY)
+        described = (schema.metadata or {}).get(METADATA_KEY.encode())
         if described is not None:
             metadata: Settings = json.loads(described)
             vocab_size = _vocab_size(metadata)

@@ -1,116 +1,60 @@
-"""Token ids -> a file or a stream: one small writer per format.
+"""Token ids -> a file, a folder or a stream: one small writer per format of :mod:`.file_formats`.
 
-======== =====================================================================================
-jsonl    one line ``{"ids": [...]}`` per document
-ids      one line of numbers per document
-npy      all ids as one NumPy array; ``NAME.offsets.npy`` and ``NAME.meta.json`` beside it
-bin      the same ids without a header; the same two side files
-parquet  a column of lists
-arrow    the same as an Arrow IPC file
-======== =====================================================================================
-
-``NAME`` is the whole file name, so ``x.npy`` and ``x.bin`` never share a side file. In ``npy`` and
-``bin`` document ``i`` is ``ids[offsets[i]:offsets[i + 1]]``; both can be memory-mapped. A file and
-its side files replace older ones together.
-
-A CRC-32 of all that is written finds a changed byte in the middle of a large file. SHA-256 would
-cost 5 % of the time of encoding, and three times as much on processors without instructions for it.
-
-Memory holds one batch; ``npy`` and ``bin`` keep the offsets too, and ``npy`` on a stream all ids,
+A file and its side files replace older ones together. Memory holds one batch; ``npy``, ``bin`` and
+``megatron`` keep the offsets too, ``mds`` a shard of 64 MiB, and ``npy`` on a stream all ids,
 because its header states the length.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import zlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, cast, get_args
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prunedbpe._support.atomic_files import atomic_writes, json_bytes
+from prunedbpe._support.atomic_folders import atomic_folder, check_replaceable
 from prunedbpe._support.commit import finish_interrupted_commit
 from prunedbpe._support.input_files import read_json
+from prunedbpe.encoded.file_formats import (
+    FLAT_FORMATS,
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    METADATA_KEY,
+    STREAM_FORMATS,
+    Checksum,
+    FileFormat,
+    Writer,
+    fingerprint,
+    ids_file,
+    npy_header,
+    output_files,
+    side_files,
+)
+from prunedbpe.encoded.mds_files import INDEX_FILE, MdsWriter
+from prunedbpe.encoded.megatron_files import write_index
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import AnyArray, Int64Array, Settings, UInt32Array
 
 if TYPE_CHECKING:
     from io import IOBase
 
-    from _typeshed import ReadableBuffer
-
-FileFormat = Literal["jsonl", "ids", "npy", "bin", "parquet", "arrow"]
-FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
-FLAT_FORMATS = ("npy", "bin")
-COLUMN_FORMATS = ("jsonl", "parquet", "arrow")
-STREAM_FORMATS = ("jsonl", "ids", "npy")
-
-FORMAT_NAME = "prunedbpe encoded corpus"
-FORMAT_VERSION = 1
-METADATA_KEY = b"prunedbpe"
-NPY_HEADER_BYTES = 128
-
-_OFFSETS_ENDING, _METADATA_ENDING = ".offsets.npy", ".meta.json"
-_BLOCK_BYTES, _BLOCKS = 4096, 64
-_READ_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class EncodedReport:
-    """How many documents and tokens were written, and the bytes of text they encode."""
-
-    documents: int = 0
-    tokens: int = 0
-    bytes: int = 0
-
-    def __add__(self, other: EncodedReport) -> EncodedReport:
-        return EncodedReport(
-            self.documents + other.documents, self.tokens + other.tokens, self.bytes + other.bytes
-        )
-
-
-class Writer:
-    """Writes documents in one format.
-
-    Attributes:
-        report: What was written so far.
-        checksum: CRC-32 of the ids of a flat format, of the whole file otherwise, once it is
-            finished; empty for a stream.
-    """
-
-    def __init__(self) -> None:
-        self.report = EncodedReport()
-        self.checksum = ""
-
-    def write(self, ids: UInt32Array, offsets: Int64Array, text_bytes: int) -> None:
-        """Append documents; document ``i`` is ``ids[offsets[i]:offsets[i + 1]]``."""
-        self._write(ids, offsets)
-        self.report += EncodedReport(len(offsets) - 1, len(ids), text_bytes)
-
-    def _write(self, ids: UInt32Array, offsets: Int64Array) -> None:
-        raise NotImplementedError
-
-    def finish(self) -> None:
-        """Write what is known only at the end."""
-
 
 @contextmanager
 def open_writer(output: Path | BinaryIO, settings: Settings) -> Iterator[Writer]:
-    """Open a writer for a file, which appears only when complete, or for a stream.
+    """Open a writer for a file or folder, which appears only when complete, or for a stream.
 
     Args:
         output: The file, or a stream for a format of :data:`STREAM_FORMATS`.
-        settings: What decides the ids; ``format``, ``column`` and ``dtype`` (of an id in the flat
-            formats) decide how they are written. Kept in the metadata of the formats that have any.
+        settings: What decides the ids; ``format``, ``column`` and ``dtype`` decide how they are
+            written. Kept in the metadata of the formats that have any.
     """
     writer: Writer
     metadata: Settings = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "settings": settings}
@@ -120,8 +64,17 @@ def open_writer(output: Path | BinaryIO, settings: Settings) -> Iterator[Writer]
         yield writer
         writer.finish()
         output.flush()
-    elif format_ in FLAT_FORMATS:
-        with atomic_writes(*side_files(output), output) as files:
+    elif format_ == "mds":
+        with atomic_folder(output, _is_mds_folder) as folder:
+            writer = MdsWriter(folder, output, metadata)
+            yield writer
+            writer.finish()
+    elif format_ in (*FLAT_FORMATS, "megatron"):
+        index, described = side_files(output)
+        if format_ == "megatron":
+            index = output
+        ids = ids_file(output, format_)
+        with atomic_writes(index, described, ids, removing=_old_files(output, format_)) as files:
             writer = _FlatWriter(files, metadata)
             yield writer
             writer.finish()
@@ -129,7 +82,7 @@ def open_writer(output: Path | BinaryIO, settings: Settings) -> Iterator[Writer]
         finish_interrupted_commit(output.parent)  # it may concern side files
         with atomic_writes(output, removing=_old_side_files(output)) as (file,):
             if format_ in STREAM_FORMATS:
-                writer = _LineWriter(file, format_, column, _Checksum())
+                writer = _LineWriter(file, format_, column, Checksum())
             else:
                 writer = _TableWriter(file, format_, column, metadata)
             try:
@@ -138,65 +91,7 @@ def open_writer(output: Path | BinaryIO, settings: Settings) -> Iterator[Writer]
                 writer.finish()  # a table must be closed before its file, also after an error
 
 
-def side_files(path: Path) -> tuple[Path, Path]:
-    """Where the offsets and the metadata of a flat file are.
-
-    >>> [side.name for side in side_files(Path("x.npy"))]
-    ['x.npy.offsets.npy', 'x.npy.meta.json']
-    """
-    return (
-        path.with_name(path.name + _OFFSETS_ENDING),
-        path.with_name(path.name + _METADATA_ENDING),
-    )
-
-
-def output_files(path: Path, format_: FileFormat) -> list[Path]:
-    """Every file that encoding into ``path`` writes.
-
-    Raises:
-        SettingsError: The name is that of a side file of another output.
-    """
-    if path.name.endswith((_OFFSETS_ENDING, _METADATA_ENDING)):
-        raise SettingsError(
-            f"{path}: this name is reserved for a side file", hint="choose another name"
-        )
-    return [path, *side_files(path)] if format_ in FLAT_FORMATS else [path]
-
-
-def fingerprint(path: Path) -> Settings:
-    """The size of a file and a digest of up to 64 blocks of 4 KiB, spread evenly over it.
-
-    Cheap for any size, so that opening a memory-mapped file stays instant. It covers all of a file
-    of at most 256 KiB; for larger ones there is :func:`file_checksum`.
-    """
-    size = path.stat().st_size
-    digest = hashlib.sha256()
-    last = max(0, size - _BLOCK_BYTES)
-    with path.open("rb") as file:
-        for start in sorted({last * block // (_BLOCKS - 1) for block in range(_BLOCKS)}):
-            file.seek(start)
-            digest.update(file.read(_BLOCK_BYTES))
-    return {"bytes": size, "sample": digest.hexdigest()[:32]}
-
-
-def file_checksum(path: Path, start: int = 0) -> str:
-    """CRC-32 of a file from byte ``start`` on, in hexadecimal; reads all of it."""
-    value = 0
-    with path.open("rb") as file:
-        file.seek(start)
-        while block := file.read(_READ_BYTES):
-            value = zlib.crc32(block, value)
-    return f"{value:08x}"
-
-
-def npy_header(dtype: np.dtype[Any], length: int) -> bytes:
-    """The header of a flat NumPy file, of the same size for every length."""
-    text = f"{{'descr': {dtype.str!r}, 'fortran_order': False, 'shape': ({length},), }}"
-    start = b"\x93NUMPY\x01\x00" + (NPY_HEADER_BYTES - 10).to_bytes(2, "little")
-    return start + text.ljust(NPY_HEADER_BYTES - 11).encode() + b"\n"
-
-
-def id_lists(ids: UInt32Array, offsets: Int64Array) -> pa.LargeListArray[Any]:
+def id_lists(ids: AnyArray, offsets: Int64Array) -> pa.LargeListArray[Any]:
     """Flat ids and offsets as an Arrow array of lists, without a copy."""
     from_arrays: Any = pa.LargeListArray.from_arrays  # the stubs do not know NumPy arrays here
     return cast("pa.LargeListArray[Any]", from_arrays(pa.array(offsets), pa.array(ids)))
@@ -214,32 +109,9 @@ def _stream_writer(file: BinaryIO, settings: Settings) -> Writer:
     return _LineWriter(file, format_, settings["column"])
 
 
-class _Checksum:
-    """CRC-32, on a thread of its own while the next batch is encoded."""
-
-    def __init__(self) -> None:
-        self._value = 0
-        self._thread = ThreadPoolExecutor(1, "checksum")
-        self._last: Future[None] | None = None
-
-    def update(self, data: ReadableBuffer) -> None:
-        """Add bytes, which must not change any more."""
-        if self._last is not None:
-            self._last.result()  # at most one batch waits
-        self._last = self._thread.submit(self._add, data)
-
-    def _add(self, data: ReadableBuffer) -> None:
-        self._value = zlib.crc32(data, self._value)
-
-    def finish(self) -> str:
-        """Return the checksum in hexadecimal."""
-        self._thread.shutdown()
-        return f"{self._value:08x}"
-
-
 class _LineWriter(Writer):
     def __init__(
-        self, file: BinaryIO, format_: FileFormat, column: str, checksum: _Checksum | None = None
+        self, file: BinaryIO, format_: FileFormat, column: str, checksum: Checksum | None = None
     ) -> None:
         super().__init__()
         self._file = file
@@ -265,11 +137,13 @@ class _LineWriter(Writer):
 
 
 class _FlatWriter(Writer):
+    """Ids one after the other; offsets or Megatron's index, and metadata, when all is known."""
+
     def __init__(self, files: Sequence[BinaryIO], metadata: Settings) -> None:
         super().__init__()
         self._offsets_file, self._metadata_file, self._file = files
         self._metadata = metadata
-        self._checksum = _Checksum()
+        self._checksum = Checksum()
         self._dtype = np.dtype(metadata["settings"]["dtype"]).newbyteorder("<")
         self._offsets: list[Int64Array] = [np.zeros(1, np.int64)]
         self._write_header(0)
@@ -289,8 +163,11 @@ class _FlatWriter(Writer):
         self.checksum = self._checksum.finish()
         self._write_header(self.report.tokens)
         offsets = np.concatenate(self._offsets)
-        self._offsets_file.write(npy_header(offsets.dtype, len(offsets)))
-        self._offsets_file.write(offsets.data)
+        if self._metadata["settings"]["format"] == "megatron":
+            write_index(self._offsets_file, offsets, self._dtype.name)
+        else:
+            self._offsets_file.write(npy_header(offsets.dtype, len(offsets)))
+            self._offsets_file.write(offsets.data)
         for file in (self._file, self._offsets_file):
             file.flush()
         self._metadata |= asdict(self.report)
@@ -327,7 +204,7 @@ class _ChecksummedFile:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._checksum = _Checksum()
+        self._checksum = Checksum()
         self.flush = file.flush
 
     def write(self, data: Any) -> int:
@@ -348,8 +225,10 @@ class _TableWriter(Writer):
     ) -> None:
         super().__init__()
         self._file = _ChecksummedFile(file)
+        self._dtype = np.dtype(metadata["settings"]["dtype"])
         self._schema = pa.schema(
-            [(column, pa.large_list(pa.uint32()))], {METADATA_KEY: json.dumps(metadata).encode()}
+            [(column, pa.large_list(pa.from_numpy_dtype(self._dtype)))],
+            {METADATA_KEY: json.dumps(metadata)},
         )
         sink = cast("IO[Any]", self._file)
         self._writer: Any = (
@@ -359,19 +238,54 @@ class _TableWriter(Writer):
         )
 
     def _write(self, ids: UInt32Array, offsets: Int64Array) -> None:
-        self._writer.write_batch(pa.record_batch([id_lists(ids, offsets)], schema=self._schema))
+        lists = id_lists(ids.astype(self._dtype, copy=False), offsets)
+        self._writer.write_batch(pa.record_batch([lists], schema=self._schema))
 
     def finish(self) -> None:
         self._writer.close()
         self.checksum = self._file.finish()
 
 
+def _old_files(path: Path, format_: FileFormat) -> list[Path]:
+    """What would describe other ids: ``bin`` and Megatron both write a file ``NAME.bin``."""
+    if format_ == "megatron":
+        return _old_side_files(ids_file(path, format_))
+    index = path.with_suffix(".idx")
+    described = side_files(index)[1]
+    is_over = format_ == "bin" and path.suffix == ".bin" and _is_ours(described)
+    return [described, index] if is_over else []
+
+
 def _old_side_files(path: Path) -> list[Path]:
     """The side files of a flat file that has this name now."""
     offsets, described = side_files(path)
+    return [described, offsets] if _is_ours(described) else []
+
+
+def _is_ours(described: Path) -> bool:
+    """Whether a file is metadata that we wrote."""
     try:
         metadata = read_json(described)
     except (FormatError, OSError):
-        return []
-    is_ours = isinstance(metadata, dict) and metadata.get("format") == FORMAT_NAME
-    return [described, offsets] if is_ours else []
+        return False
+    return isinstance(metadata, dict) and metadata.get("format") == FORMAT_NAME
+
+
+def _is_mds_folder(folder: Path) -> bool:
+    """Whether a folder is one that we wrote."""
+    try:
+        index = read_json(folder / INDEX_FILE)
+    except (FormatError, OSError):
+        return False
+    return isinstance(index, dict) and METADATA_KEY in index
+
+
+def check_output(output: Path, format_: FileFormat) -> list[Path]:
+    """Return every file that encoding into ``output`` writes, before anything is read.
+
+    Raises:
+        SettingsError: The name is that of a side file, or of a folder that must not be replaced.
+    """
+    if format_ == "mds":
+        check_replaceable(output, _is_mds_folder)
+    return output_files(output, format_)

@@ -53,10 +53,9 @@ def import_huggingface(
     """
     path = Path(path)
     path = path / "tokenizer.json" if path.is_dir() else path
+    contents = read_json(path)
     with naming(path):
-        return import_huggingface_settings(
-            read_json(path), path.name, unicode_version=unicode_version
-        )
+        return import_huggingface_settings(contents, path.name, unicode_version=unicode_version)
 
 
 def import_huggingface_settings(

@@ -93,3 +93,22 @@ def test_as_settings_and_lines(tok, tmp_path):
     assert len(settings["examples"]["never"]) <= 3
     found.write_uses(tmp_path / "uses.jsonl")
     assert len((tmp_path / "uses.jsonl").read_text("utf-8").splitlines()) == len(found.uses)
+
+
+def test_final_share():
+    """`th` is built four times, and three of them become `the`."""
+    merges = prunedbpe.learn(
+        prunedbpe.ChunkCounts.from_mapping({b"the": 3, b"th": 1}, Pretokenizer("paper")), 2
+    )
+    standard = prunedbpe.prune(merges, 258, threshold=0, special_tokens=())
+    found = audit(standard, iter(["the", "the", "the", "th"]))
+    shares = {use.spelled: (use.uses, use.built, use.final_share) for use in found.learned}
+    assert shares == {b"th": (1, 4, 0.25), b"the": (3, 3, 1.0)}
+    assert found.uses[97].final_share is None
+
+
+def test_the_gain_on_held_out_text(tok):
+    held_out = prunedbpe.count(iter(AWAY[::2]), pretokenizer=tok.pretokenizer)
+    new, _, report = reallocate_slots(tok, iter(AWAY[1::2]), held_out=held_out)
+    assert report.held_out_before == sum(map(len, tok.encode_batch(AWAY[::2])))
+    assert report.held_out_tokens == sum(map(len, new.encode_batch(AWAY[::2])))

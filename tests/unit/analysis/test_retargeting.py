@@ -13,7 +13,8 @@ from strategies import documents
 
 import prunedbpe
 from prunedbpe import Corpus, id_map, learn, prune, retarget
-from prunedbpe.errors import InsufficientCandidatesError, RunMismatchError
+from prunedbpe.analysis.retargeting import IdMap
+from prunedbpe.errors import FormatError, InsufficientCandidatesError, RunMismatchError
 
 TEXTS = make_text(1, 1500).splitlines()
 DOMAIN = make_text(2, 600).splitlines()
@@ -118,3 +119,34 @@ def test_what_does_not_belong_together_is_refused(merges, retargeted):
         id_map(prune(others, 400, threshold=0), retargeted)
     with pytest.raises(InsufficientCandidatesError, match="900 merges were learned"):
         retarget(merges, merges.applied, 5000)
+
+
+def test_the_map_is_read_back(merges, retargeted, tmp_path):
+    found = id_map(prune(merges, 450, threshold=0), retargeted)
+    found.save(tmp_path / "map.json")
+    assert IdMap.load(tmp_path / "map.json") == found
+    broken = found.as_settings()
+    broken["dropped"] = broken["dropped"][1:]
+    (tmp_path / "map.json").write_text(json.dumps(broken))
+    with pytest.raises(FormatError, match=r"map\.json.*base ids with gaps"):
+        IdMap.load(tmp_path / "map.json")
+
+
+def test_rows_of_a_bfloat16_file(tmp_path):
+    """Without PyTorch: 1.0 and 3.0 are kept, 2.0 is their mean; the rest stays as it is."""
+    header = {
+        "wte.weight": {"dtype": "BF16", "shape": [2, 1], "data_offsets": [0, 4]},
+        "other": {"dtype": "U8", "shape": [3], "data_offsets": [4, 7]},
+    }
+    text = json.dumps(header).encode()
+    data = np.array([0x3F80, 0x4040], "<u2").tobytes() + b"abc"
+    (tmp_path / "old").mkdir()
+    path = tmp_path / "old" / "model.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+    (tmp_path / "old" / "config.json").write_text('{"vocab_size": 2, "eos_token_id": 1}')
+    ids = IdMap({0: 1, 1: 0}, {2: [0, 1]}, [])
+    assert prunedbpe.retarget_checkpoint(path.parent, ids, tmp_path / "new") == ["wte.weight"]
+    written = (tmp_path / "new" / "model.safetensors").read_bytes()
+    assert written.endswith(np.array([0x4040, 0x3F80, 0x4000], "<u2").tobytes() + b"abc")
+    config = json.loads((tmp_path / "new" / "config.json").read_text())
+    assert config == {"vocab_size": 3, "eos_token_id": 0}

@@ -28,3 +28,10 @@ def test_columns(tok, documents):
     assert encode_to_arrow(tok, pa.array(texts)).to_pylist() == expected
     with pytest.raises(SettingsError, match="row 1"):
         encode_column(tok, ["a", 3])
+    for row in (None, float("nan")):
+        with pytest.raises(SettingsError, match="row 1 of the column has no text"):
+            encode_column(tok, ["a", row])
+        ids, offsets = encode_column(tok, ["a", row, "b"], missing="empty")
+        assert (ids.tolist(), offsets.tolist()) == ([97, 98], [0, 1, 1, 2])
+    column = encode_to_arrow(tok, ["a"], dtype="int64")
+    assert column.type == pa.large_list(pa.int64()) and column.to_pylist() == [[97]]

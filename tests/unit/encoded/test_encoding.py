@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from encoded_readers import contents, name_in, read
 
 import prunedbpe
 from prunedbpe.encoded import (
@@ -20,29 +20,15 @@ from prunedbpe.encoded import (
     read_documents,
     tokenizer_digest,
 )
+from prunedbpe.encoded.file_formats import id_type
 from prunedbpe.errors import CorpusError, FormatError, SettingsError
-
-
-def read(path, column="ids"):
-    """Read a file without the library's reader, where another program could."""
-    if path.suffix == ".jsonl":
-        return [json.loads(line)[column] for line in path.read_text("utf-8").splitlines()]
-    if path.suffix == ".ids":
-        return [list(map(int, line.split())) for line in path.read_text("utf-8").splitlines()]
-    if path.suffix == ".parquet":
-        return pq.read_table(path)[column].to_pylist()
-    if path.suffix == ".arrow":
-        return pa.ipc.open_file(pa.memory_map(str(path))).read_all()[column].to_pylist()
-    ids = np.load(path) if path.suffix == ".npy" else np.fromfile(path, "<u2")
-    offsets = np.load(f"{path}.offsets.npy").tolist()
-    return [ids[begin:end].tolist() for begin, end in pairwise(offsets)]
 
 
 @pytest.mark.parametrize("format", FILE_FORMATS)
 @pytest.mark.parametrize("batch_bytes", [1, 20, 1 << 20])
 def test_formats_hold_the_ids(tok, documents, format, batch_bytes, tmp_path):
     corpus = prunedbpe.Corpus.from_texts(documents, batch_bytes=batch_bytes)
-    path = tmp_path / f"out.{format}"
+    path = name_in(tmp_path, format)
     report = encode_corpus(tok, corpus, path)
     expected = tok.encode_batch(documents)
     assert read(path) == expected
@@ -54,40 +40,112 @@ def test_formats_hold_the_ids(tok, documents, format, batch_bytes, tmp_path):
 
 @pytest.mark.parametrize("format", FILE_FORMATS)
 def test_an_empty_corpus(tok, format, tmp_path):
-    encode_corpus(tok, iter([]), tmp_path / f"a.{format}")
-    assert read(tmp_path / f"a.{format}") == []
-    assert list(read_documents(tmp_path / f"a.{format}")) == []
+    path = name_in(tmp_path, format)
+    encode_corpus(tok, iter([]), path)
+    assert read(path) == []
+    assert list(read_documents(path)) == []
 
 
 @pytest.mark.parametrize("format", FILE_FORMATS)
 def test_an_error_leaves_the_old_file(tok, documents, format, tmp_path):
-    path, bad = tmp_path / f"out.{format}", tmp_path / "bad.txt"
+    path, bad = name_in(tmp_path, format), tmp_path / "bad.txt"
     bad.write_bytes("\n".join(documents * 9).encode() + b"\n\xff\n")
     encode_corpus(tok, iter(documents), path)
-    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    before = contents(tmp_path)
     with pytest.raises(CorpusError, match=r"bad\.txt.*not UTF-8"):
         encode_corpus(tok, prunedbpe.Corpus(bad, batch_bytes=20, strict=True), path)
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    assert contents(tmp_path) == before
+    assert not list(tmp_path.glob("**/.*"))
 
 
-def test_width_follows_the_vocabulary(tok, documents, tmp_path, monkeypatch):
-    encode_corpus(tok, iter(documents), tmp_path / "a.bin")
-    assert open_encoded(tmp_path / "a.bin").ids.dtype == np.uint16
-    monkeypatch.setattr("prunedbpe.encoded.encoding._TWO_BYTES", 256)
-    encode_corpus(tok, iter(documents), tmp_path / "b.npy")
-    assert np.load(tmp_path / "b.npy").dtype == np.uint32
+@pytest.mark.parametrize(
+    ("format", "vocab_size", "type_name"),
+    [
+        ("bin", 1 << 16, "uint16"),
+        ("npy", (1 << 16) + 1, "uint32"),
+        ("megatron", 65_499, "uint16"),
+        ("megatron", 65_500, "int32"),
+        ("mds", 300, "int32"),
+        ("arrow", 300, "uint32"),
+        ("jsonl", 300, None),
+    ],
+)
+def test_width_follows_the_vocabulary(format, vocab_size, type_name):
+    assert id_type(format, vocab_size, None) == type_name
+
+
+@pytest.mark.parametrize("format", ["npy", "bin", "parquet", "arrow", "megatron", "mds"])
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "int32", "int64"])
+def test_the_type_of_ids(tok, documents, format, dtype, tmp_path):
+    path = name_in(tmp_path, format)
+    if (format, dtype) == ("megatron", "uint32"):
+        with pytest.raises(SettingsError, match="unknown in format megatron"):
+            encode_corpus(tok, iter(documents), path, dtype=dtype)
+        return
+    encode_corpus(tok, iter(documents), path, dtype=dtype)
+    found = [ids for _, ids in read_documents(path)]
+    assert {str(ids.dtype) for ids in found} == {dtype}
+    assert [ids.tolist() for ids in found] == tok.encode_batch(documents)
+
+
+class TestMissing:
+    """A null is an error that names the place, a row without ids, or no row."""
+
+    ROWS = ("the cat", None, "", "hat")
+
+    @pytest.fixture(params=["iterable", "jsonl", "arrow", "parquet"])
+    def corpus(self, request, tmp_path):
+        table = pa.table({"text": self.ROWS})
+        if request.param == "iterable":
+            return lambda: prunedbpe.Corpus.from_texts(iter(self.ROWS))
+        if request.param == "arrow":
+            return lambda: prunedbpe.Corpus.from_arrow(table)
+        path = tmp_path / f"rows.{request.param}"
+        if request.param == "parquet":
+            pq.write_table(table, path)
+        else:
+            path.write_text("".join(json.dumps({"text": row}) + "\n" for row in self.ROWS))
+        return lambda: prunedbpe.Corpus(path)
+
+    @pytest.mark.parametrize("format", FILE_FORMATS)
+    def test_rows(self, tok, corpus, format, tmp_path):
+        path, kept = name_in(tmp_path, format), [tok.encode("the cat"), tok.encode("hat")]
+        with pytest.raises(CorpusError, match=r"(row 1|line 2|document 1).*null"):
+            encode_corpus(tok, corpus(), path)
+        assert not path.exists()
+        encode_corpus(tok, corpus(), path, missing="empty")
+        assert read(path) == [kept[0], [], [], kept[1]]
+        assert [list(ids) for _, ids in read_documents(path)] == read(path)
+        encode_corpus(tok, corpus(), path, missing="skip")
+        assert read(path) == kept
+
+    def test_normalization_keeps_rows(self, tok, tmp_path):
+        path = tmp_path / "a.jsonl"
+        encode_corpus(tok, iter(["e\u0301", None, "a"]), path, missing="empty", normalization="NFC")
+        assert read(path) == [tok.encode("é"), [], [97]]
+
+    def test_nothing_but_nulls(self, tok, tmp_path):
+        for column in (pa.array([None, None]), pa.array([None, None], pa.string())):
+            encode_corpus(
+                tok, column, tmp_path / "a.jsonl", missing="empty", append_token="<_EOS_>"
+            )
+            assert read(tmp_path / "a.jsonl") == [[tok.special_tokens["<_EOS_>"]]] * 2
+
+    def test_training_skips_the_nulls_of_tables(self):
+        table = pa.table({"text": self.ROWS})
+        assert prunedbpe.count(table) == prunedbpe.count(iter(["the cat", "hat"]))
 
 
 @pytest.mark.parametrize("format", FILE_FORMATS)
 def test_options(tok, format, tmp_path):
     end = tok.special_tokens["<_EOS_>"]
-    path = tmp_path / f"a.{format}"
+    path = name_in(tmp_path, format)
     options = {"append_token": "<_EOS_>", "allowed_special": "all", "normalization": "NFC"}
     encode_corpus(tok, iter(["cafe\u0301", "a<_EOS_>"]), path, **options)
     assert read(path) == [[*tok.encode("caf\u00e9"), end], [97, end, end]]
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet", "arrow"])
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "arrow", "mds"])
 def test_the_column_has_a_name(tok, documents, format, tmp_path):
     path = tmp_path / f"a.{format}"
     encode_corpus(tok, iter(documents), path, column="input_ids")
@@ -122,6 +180,11 @@ def test_the_segmentation_used_is_recorded(tok, documents, tmp_path):
         ("b.npy", {"segmentation": "best"}, "segmentation"),
         ("b.npy", {"normalization": "NFD"}, "NFD"),
         ("b.npy", {"column": "input_ids"}, "no column"),
+        ("b.idx", {"column": "ids"}, "no column"),
+        ("b.parquet", {"column": ""}, "no column"),
+        ("b.ids", {"dtype": "int32"}, "format ids is text"),
+        ("b.npy", {"dtype": "uint8"}, "uint8"),
+        ("b.npy", {"missing": "maybe"}, "maybe"),
         ("b.xyz", {}, "ending"),
         ("b.npy", {"format": "xyz"}, "xyz"),
         ("b.npy.offsets.npy", {}, "reserved"),
@@ -140,7 +203,7 @@ def test_wrong_options_are_refused_before_reading(tok, tmp_path, name, options, 
 @pytest.mark.parametrize("format", FILE_FORMATS)
 def test_streams(tok, documents, format):
     stream = io.BytesIO()
-    if format in ("bin", "parquet", "arrow"):
+    if format in ("bin", "parquet", "arrow", "megatron", "mds"):
         with pytest.raises(SettingsError, match="standard output"):
             encode_corpus(tok, iter(documents), stream, format)
         assert not stream.getvalue()
@@ -253,13 +316,15 @@ class TestPerFile:
         (tmp_path / "a.txt").write_text("the cat sat on the mat\n" * 40_000)
         for path in (tmp_path / "out", tmp_path / "expected"):
             encode_files(tok, prunedbpe.Corpus(tmp_path / "a.txt"), path, format)
-        output = tmp_path / "out" / f"00000.{format}"
+        output = name_in(tmp_path / "out", format, "00000")
+        output = {"megatron": output.with_suffix(".bin"), "mds": output / "shard.00000.mds"}.get(
+            format, output
+        )
         data = bytearray(output.read_bytes())
         data[len(data) * 31 // 63 + min(5000, len(data) // 9)] ^= 1  # in no sampled block
         output.write_bytes(data)
         encode_files(tok, prunedbpe.Corpus(tmp_path / "a.txt"), tmp_path / "out", format)
-        for file in (tmp_path / "expected").iterdir():
-            assert (tmp_path / "out" / file.name).read_bytes() == file.read_bytes()
+        assert contents(tmp_path / "out") == contents(tmp_path / "expected")
 
     @pytest.mark.parametrize(
         ("options", "field"),
