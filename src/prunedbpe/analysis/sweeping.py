@@ -7,20 +7,23 @@ measures each cell on the chunks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from prunedbpe._support.arguments import check_type, wrong_type
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.merges import Applied, MergeTable, replay
+from prunedbpe.merges.merge_table import MAKE_MERGES
 from prunedbpe.tokenizer.shortest import shortest_lengths
 from prunedbpe.training import Decision, decide
 from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS, Segmentation, check_segmentation
 from prunedbpe.visibility.exposure import encoded_length, lengths_by_prefix, total_tokens
 from prunedbpe.visibility.policy import ThresholdLike, VisibilityPolicy
 from prunedbpe.visibility.threshold import required_tokens, too_few_merges
+from prunedbpe.vocabulary import check_special_tokens
 
 TRAINING_CORPUS = "training"
 """Name of the corpus the merges were learned on."""
@@ -108,6 +111,10 @@ def sweep(
     >>> [(cell.threshold, cell.encoded_length, cell.internal) for cell in cells]
     [('0', 10, 0), ('2', 9, 1)]
     """
+    check_type("merges", merges, MergeTable, MAKE_MERGES)
+    for name, values in (("sizes", sizes), ("thresholds", thresholds)):
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise wrong_type(f"{name} is a list", values)
     check_segmentation(segmentation)
     training = merges.applied if sources is None else sources.total
     counted = {TRAINING_CORPUS: training, **(corpora or {})}
@@ -125,7 +132,7 @@ def sweep(
         if name != TRAINING_CORPUS
     }
     replayed = {TRAINING_CORPUS: merges.applied, **replayed}
-    special_tokens = tuple(special_tokens)
+    special_tokens = check_special_tokens(special_tokens)
     cells = []
     for vocab_size in sizes:
         required = required_tokens(vocab_size, special_tokens)

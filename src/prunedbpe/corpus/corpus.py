@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from prunedbpe._support.arguments import wrong_type
 from prunedbpe._support.progress import Task
 from prunedbpe._support.remote_files import is_glob, is_url
 from prunedbpe._support.threads import one_ahead
@@ -119,6 +120,8 @@ class Corpus:
     ) -> None:
         if isinstance(inputs, (str, os.PathLike)):
             inputs = [inputs]
+        elif not isinstance(inputs, Iterable):
+            raise wrong_type("a corpus is a path or a list of paths", inputs)
         options = ReadOptions(text_field, strict, batch_bytes, source_field, max_document_bytes)
         self._prepare(options, shard, files=find_files(inputs, excluding))
 
@@ -141,6 +144,8 @@ class Corpus:
             strict: As for :class:`Corpus`.
             batch_bytes: As for :class:`Corpus`.
         """
+        if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+            raise wrong_type("texts is an iterable of texts", texts)
         corpus = cls.__new__(cls)
         options = ReadOptions(strict=strict, batch_bytes=batch_bytes)
         corpus._prepare(options, None, memory=_Memory(texts, PYTHON_SOURCE, read_texts))

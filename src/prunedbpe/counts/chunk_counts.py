@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.input_files import naming
 from prunedbpe.corpus import CorpusReport, Shard
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 FORMAT = "prunedbpe chunk counts"
 FORMAT_VERSION = 3
+
+MAKE_COUNTS = "make them with count(corpus), or ChunkCounts.load(path)"
+"""What to do if something else than counts is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +245,7 @@ class ChunkCounts:
         """Write the table as Parquet: columns ``chunk``, ``count``, ``first_position``."""
         from prunedbpe._support.parquet import write_table
 
-        write_table(Path(path), self.arrow_columns(), self.settings(), self.digest)
+        write_table(to_path(path), self.arrow_columns(), self.settings(), self.digest)
 
     @classmethod
     def load(
@@ -260,7 +264,7 @@ class ChunkCounts:
         """
         from prunedbpe._support.parquet import check_table, is_foreign, read_rows, read_table
 
-        path = Path(path)
+        path = to_path(path)
         if is_foreign(path):
             table = read_rows(path)
             with naming(path):

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.input_files import naming
 from prunedbpe.corpus import CorpusReport
@@ -288,7 +289,7 @@ class SourceCounts:
             "kind": self.kind,
             "note": self.note,
         }
-        write_table(Path(path), columns, settings, self._digest)
+        write_table(to_path(path), columns, settings, self._digest)
 
     @classmethod
     def load(cls, path: str | Path) -> SourceCounts:
@@ -301,7 +302,7 @@ class SourceCounts:
 
         from prunedbpe._support.parquet import check_table, read_table
 
-        path = Path(path)
+        path = to_path(path)
         columns: dict[str, Any] = {
             **ChunkCounts.ARROW_COLUMNS,
             "sources": pa.large_list(pa.uint32()),

@@ -9,12 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from prunedbpe._support.signatures import takes_options
 from prunedbpe.encoded.writer import id_lists
 from prunedbpe.errors import SettingsError
 from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.tokenizer.encode_options import EncodePlan
 from prunedbpe.types import Int64Array, UInt32Array
 
 
+@takes_options(EncodePlan, segmentation=None)
 def encode_column(
     tokenizer: Tokenizer, column: Any, *, threads: int | None = None, **options: Any
 ) -> tuple[UInt32Array, Int64Array]:
@@ -35,6 +38,7 @@ def encode_column(
     return tokenizer.encode_batch_to_numpy(_texts(column), threads=threads, **options)
 
 
+@takes_options(EncodePlan, segmentation=None)
 def encode_to_arrow(
     tokenizer: Tokenizer, column: Any, *, threads: int | None = None, **options: Any
 ) -> pa.LargeListArray[Any]:

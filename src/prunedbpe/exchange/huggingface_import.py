@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.input_files import naming, read_json, read_text
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, NotExactError
@@ -49,7 +50,7 @@ def import_huggingface(
         NotExactError: The file uses an unsupported feature; the message names it.
         FormatError: The file is not a ``tokenizer.json``.
     """
-    path = Path(path)
+    path = to_path(path)
     path = path / "tokenizer.json" if path.is_dir() else path
     check_unicode_version(unicode_version)
     settings = JsonValue(read_json(path))
@@ -85,7 +86,7 @@ def import_gpt2_files(
     entries = JsonValue(read_json(vocab))
     with naming(vocab):
         ids_by_name = entries.object()
-    pairs, lines = _read_merges(Path(merges))
+    pairs, lines = _read_merges(to_path(merges))
     made = {left + right for left, right in pairs}
     if special_tokens is None:
         special_tokens = tuple(

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.input_files import naming
 from prunedbpe.corpus import CorpusReport
@@ -25,6 +26,9 @@ from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
 
 FORMAT = "prunedbpe merges"
 FORMAT_VERSION = 3
+
+MAKE_MERGES = "make them with learn(counts, 10_000), or MergeTable.load(path)"
+"""What to do if something else than merges is given."""
 
 
 class Candidates(Protocol):
@@ -185,7 +189,7 @@ class MergeTable:
             "exhausted": self.exhausted,
             "min_chunk_count": self.min_chunk_count,
         }
-        write_table(Path(path), columns, settings, self._digest)
+        write_table(to_path(path), columns, settings, self._digest)
 
     @classmethod
     def load(cls, path: str | Path) -> MergeTable:
@@ -196,7 +200,7 @@ class MergeTable:
         """
         from prunedbpe._support.parquet import check_table, read_table
 
-        path = Path(path)
+        path = to_path(path)
         columns = {"left": "uint32", "right": "uint32", "frequency": "int64", "applied": "int64"}
         table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
         left, right, frequencies, replacements = (table[name].to_numpy() for name in columns)

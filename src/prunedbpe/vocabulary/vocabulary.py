@@ -8,7 +8,7 @@ itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import wrong_type
 from prunedbpe._support.json_values import shown
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import (
@@ -198,6 +199,8 @@ def check_special_tokens(special_tokens: Sequence[str]) -> tuple[str, ...]:
         raise SettingsError(
             f"special_tokens is the text {shown(special_tokens)}", hint="give a list of texts"
         )
+    if not isinstance(special_tokens, Iterable):
+        raise wrong_type("special_tokens is a list of texts", special_tokens)
     for text in special_tokens:
         if not isinstance(text, str):
             raise SettingsError(f"special token {shown(text)} is not text")
