@@ -58,6 +58,9 @@ class IdMap:
     new: dict[int, list[int]]
     dropped: list[int]
 
+    def __repr__(self) -> str:
+        return f"IdMap(kept={len(self.kept)}, new={len(self.new)}, dropped={len(self.dropped)})"
+
     def as_settings(self) -> Settings:
         """Return the map as a JSON object; its keys are strings."""
         return {

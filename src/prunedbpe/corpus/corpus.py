@@ -125,6 +125,12 @@ class Corpus:
         options = ReadOptions(text_field, strict, batch_bytes, source_field, max_document_bytes)
         self._prepare(options, shard, files=find_files(inputs, excluding))
 
+    def __repr__(self) -> str:
+        if self._memory is not None:
+            return f"Corpus({type(self._memory.held).__name__} in memory)"
+        shard = "" if self._shard is None else f", shard={self._shard!r}"
+        return f"Corpus(files={len(self._files)}, bytes={self.size}{shard})"
+
     @classmethod
     def from_texts(
         cls,

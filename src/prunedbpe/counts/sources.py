@@ -86,6 +86,9 @@ class SourceCounts:
         if not np.array_equal(np.add.reduceat(self.counts, self.offsets[:-1]), self.total.counts):
             raise FormatError("the counts by source do not add up to the counts of the corpus")
 
+    def __repr__(self) -> str:
+        return f"SourceCounts(sources={len(self)}, chunks={len(self.total)}, kind={self.kind!r})"
+
     def __len__(self) -> int:
         """Return the number of sources."""
         return len(self.names)

@@ -110,6 +110,10 @@ class Learner:
         self._split_from = split_from
         self._work: _Work | None = None
 
+    def __repr__(self) -> str:
+        known = len(self._work) if self._work is not None else len(self._known or ())
+        return f"Learner(merges={known})"
+
     def reach(self, merge_count: int) -> MergeTable:
         """Learn until ``merge_count`` merges are known, or no pair is left that occurs twice.
 

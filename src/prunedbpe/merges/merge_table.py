@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -19,10 +19,15 @@ from prunedbpe import _core
 from prunedbpe._support.arguments import to_path
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.input_files import naming
+from prunedbpe._support.notebook_view import ends, view, view_table
+from prunedbpe._support.result_tables import ArrowExport, text_or_none
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.errors import FormatError, RunMismatchError
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMAT = "prunedbpe merges"
 FORMAT_VERSION = 3
@@ -50,6 +55,9 @@ class Applied:
     byte_counts: Int64Array
     replacements: Int64Array
 
+    def __repr__(self) -> str:
+        return f"Applied(merges={len(self)}, bytes={self.total_bytes})"
+
     def __len__(self) -> int:
         return len(self.replacements)
 
@@ -64,7 +72,7 @@ class Applied:
 
 
 @dataclass(frozen=True, eq=False)
-class MergeTable:
+class MergeTable(ArrowExport):
     """Learned merges in training order.
 
     Attributes:
@@ -107,6 +115,33 @@ class MergeTable:
                 "but both must be lower ranks"
             )
         raise FormatError(f"merge {i} has a negative {name}")
+
+    def __repr__(self) -> str:
+        return (
+            f"MergeTable(merges={len(self)}, corpus_bytes={self.applied.total_bytes}, "
+            f"pretokenizer={self.pretokenizer.name!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        total = self.applied.total_bytes
+        facts = {
+            "merges": len(self),
+            "pretokenizer": self.pretokenizer.name,
+            "bytes of the corpus": total,
+            "tokens after all merges": total - int(self.applied.replacements.sum()),
+        }
+        rows = [
+            [
+                BYTE_COUNT + i,
+                self.token_bytes[BYTE_COUNT + i],
+                *(self.token_bytes[part] for part in self.pairs[i].tolist()),
+                int(self.frequencies[i]),
+                int(self.applied.replacements[i]),
+            ]
+            for i in ends(len(self))
+        ]
+        columns = ["rank", "token", "left", "right", "frequency", "applied"]
+        return view("Merge table", facts, view_table("First and last merges", columns, rows))
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -168,6 +203,29 @@ class MergeTable:
     @property
     def _digest(self) -> str:
         return digest_arrays(self.pairs, self.frequencies, self.applied.replacements)
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row for each merge: what it makes, out of what, and how often.
+
+        >>> merges = MergeTable.from_pairs([(97, 98)])
+        >>> merges.to_arrow().to_pylist()  # doctest: +NORMALIZE_WHITESPACE
+        [{'rank': 256, 'bytes': b'ab', 'text': 'ab', 'left': 97, 'right': 98, 'frequency': 0,
+          'applied': 0}]
+        """
+        import pyarrow as pa
+
+        strings = self.token_bytes[BYTE_COUNT:]
+        return pa.table(
+            {
+                "rank": pa.array(self.ranks, pa.int64()),
+                "bytes": pa.array(strings, pa.binary()),
+                "text": pa.array([text_or_none(string) for string in strings], pa.string()),
+                "left": self.pairs[:, 0],
+                "right": self.pairs[:, 1],
+                "frequency": self.frequencies,
+                "applied": self.applied.replacements,
+            }
+        )
 
     def save(self, path: str | Path) -> None:
         """Write as Parquet: columns ``left``, ``right``, ``frequency``, ``applied``."""

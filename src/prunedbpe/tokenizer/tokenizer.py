@@ -48,6 +48,7 @@ from prunedbpe.tokenizer.id_arguments import TokenIds, as_uint32, not_ids
 from prunedbpe.tokenizer.shortest import ShortestSegmenter
 from prunedbpe.tokenizer.special_tokens import check_allowed, refuse_special_text, special_pattern
 from prunedbpe.tokenizer.streaming import StreamingDecoder
+from prunedbpe.tokenizer.tokenizer_view import view_tokenizer
 from prunedbpe.types import (
     ByteArray,
     Int64Array,
@@ -106,6 +107,9 @@ class Tokenizer(HuggingFaceMethods):
             f"Tokenizer(vocab_size={self.vocab_size}, internal={self.vocabulary.internal_count}, "
             f"pretokenizer={self.pretokenizer.name!r}{shortest})"
         )
+
+    def _repr_html_(self) -> str:
+        return view_tokenizer(self)
 
     def __reduce__(self) -> tuple[Any, Any]:
         state = (self.vocabulary, self.pretokenizer, self.training, self.segmentation)
