@@ -138,6 +138,12 @@ def test_cells():
     assert "b'\\xe4'" in found.text and "yes" in found.text and "none" not in found.text
 
 
+def test_columns_without_a_value_are_left_out():
+    html = view_table("", ["corpus", "source"], [["a", None], ["b", None]])
+    assert parsed(html).text == "corpusab"
+    assert parsed(view_table("", ["corpus"], [])).text == "corpus"
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "tokenizer"])
 def test_arrow(results, name):
     result = results[name]

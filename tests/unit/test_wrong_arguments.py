@@ -109,6 +109,15 @@ def test_tokenizer(tok, call, message):
     check(lambda: call(tok), message)
 
 
+def test_results_are_no_corpus(tok, counts, merges):
+    """They export Arrow data, and that of merges has a column of text."""
+    for result in (counts, merges, tok.vocabulary):
+        check(
+            lambda result=result: prunedbpe.train(result, 300),
+            f"a corpus cannot be of type {type(result).__name__}",
+        )
+
+
 def test_sweep(merges):
     check(lambda: prunedbpe.sweep(3, [300], [0]), "merges must be of type MergeTable")
     check(lambda: prunedbpe.sweep(merges, 300, [0]), "sizes is a list, not 300")

@@ -13,7 +13,9 @@ from html import escape
 from prunedbpe._support.json_values import shown
 
 _LINE = "1px solid rgba(128, 128, 128, 0.4)"
-_CELL = f"padding: 0.15em 0.7em; border: 0; border-bottom: {_LINE}; white-space: nowrap"
+_CELL = f"padding: 0.15em 0.7em; border: 0; border-bottom: {_LINE}"
+_NUMBER = f"{_CELL}; text-align: right; white-space: nowrap"
+_TEXT = f"{_CELL}; text-align: left; white-space: pre-wrap"  # runs of spaces are tokens too
 _TABLE = "border-collapse: collapse; margin: 0.4em 0; background: transparent; color: inherit"
 
 
@@ -38,16 +40,29 @@ def view(title: str, facts: Mapping[str, object], *tables: str) -> str:
 
 
 def view_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table; wide ones scroll. Numbers stand to the right, ``None`` is an empty cell.
+    """Return a table; wide ones scroll. Columns that begin with a number stand to the right.
+
+    ``None`` is an empty cell; a column without any value is left out.
 
     >>> "<code>&#x27;&lt;b&gt;&#x27;</code>" in view_table("", ["token"], [[b"<b>"]])
     True
     """
+    rows = list(rows)
+    values = [[row[i] for row in rows if row[i] is not None] for i in range(len(columns))]
+    shown_columns = [i for i in range(len(columns)) if values[i] or not rows]
+    styles = [_NUMBER if found and _is_number(found[0]) else _TEXT for found in values]
     head = "".join(
-        f'<th scope="col" style="{_CELL}; text-align: left">{escape(name)}</th>' for name in columns
+        f'<th scope="col" style="{styles[i]}; white-space: normal">{escape(columns[i])}</th>'
+        for i in shown_columns
     )
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    title = f'<caption style="text-align: left">{escape(caption)}</caption>' if caption else ""
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="{styles[i]}">{_shown(row[i])}</td>' for i in shown_columns)
+        + "</tr>"
+        for row in rows
+    )
+    style = "text-align: left; white-space: nowrap"
+    title = f'<caption style="{style}">{escape(caption)}</caption>' if caption else ""
     return (
         f'<div style="overflow-x: auto"><table style="{_TABLE}">{title}'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
@@ -65,9 +80,8 @@ def ends(count: int, most: int = 10) -> list[int]:
     return [*range(most - most // 2), *range(count - most // 2, count)]
 
 
-def _cell(value: object) -> str:
-    align = "right" if isinstance(value, (int, float)) else "left"
-    return f'<td style="{_CELL}; text-align: {align}">{_shown(value)}</td>'
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _shown(value: object) -> str:

@@ -129,15 +129,14 @@ class Comparison(ArrowExport):
         tables = [
             view_table(
                 f"Most valuable tokens {name}",
-                ["token", "group", "exposure", "worth", "in its place", "part of"],
+                ["token", "exposure", "worth", "in its place", "part of"],
                 [
                     [
                         token.text,
-                        token.group,
                         token.exposure,
                         token.worth,
                         " | ".join(token.expands_to),
-                        ", ".join(token.supports),
+                        token.supports[0] if token.supports else "",
                     ]
                     for token in tokens[:10]
                 ],

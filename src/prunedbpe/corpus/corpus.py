@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from prunedbpe._support.arguments import wrong_type
 from prunedbpe._support.progress import Task
 from prunedbpe._support.remote_files import is_glob, is_url
+from prunedbpe._support.result_tables import ArrowExport
 from prunedbpe._support.threads import one_ahead
 from prunedbpe.corpus.documents import CorpusReport, DocumentBatch, ReadOptions
 from prunedbpe.corpus.files import STDIN, CorpusFile, PathInput, Shard, find_files, plan_parts
@@ -388,6 +389,11 @@ def open_corpus(corpus: Corpus | CorpusInput, **options: Any) -> Corpus:
         return corpus
     if isinstance(corpus, (str, os.PathLike)):
         return Corpus(corpus, **options)
+    if isinstance(corpus, ArrowExport):  # a result of this library, with names of its own columns
+        raise CorpusError(
+            f"a corpus cannot be of type {type(corpus).__name__}",
+            hint="give the text: a path, a list of paths, or an iterable of strings",
+        )
     if _is_arrow(corpus):
         _refuse_shard(options, "Arrow data")
         options.pop("excluding", None)
