@@ -46,7 +46,7 @@ demo: install
 test: $(VENV)/.extra-test
 	$(BIN)/python -m pytest -q
 
-# Includes the tests that need torch, datasets or data frames, and those of transformers; `make test` skips them.
+# Includes the tests that need torch, datasets, data frames or Jupyter, and those of transformers; `make test` skips them.
 test-integrations: $(VENV)/.extra-test-integrations
 	$(BIN)/python tools/fetch_transformers_suite.py build/transformers-suite
 	$(BIN)/python -m pytest -q tests/integrations tests/studies tests/unit/encoded tests/docs/test_examples.py

@@ -28,6 +28,10 @@ class SettingsError(PrunedBPEError, ValueError):
     """An option has an invalid value, or conflicts with another option."""
 
 
+class WrongTypeError(SettingsError, TypeError):
+    """An argument has the wrong type, or does not exist."""
+
+
 class SpecialTextError(PrunedBPEError, ValueError):
     """A text spells a special token that the caller disallowed."""
 

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prunedbpe._support.arguments import wrong_type
 from prunedbpe._support.checkpoint import NO_CHECKPOINT, Checkpoint
 from prunedbpe._support.memory import machine_memory
 from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.signatures import takes_options
 from prunedbpe._support.sizes import format_size, parse_size
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source, estimate
@@ -26,6 +28,7 @@ from prunedbpe.counts.chunk_counts import check_min_chunk_count
 from prunedbpe.counts.estimating import SAMPLE_BYTES
 from prunedbpe.errors import CorpusError, SettingsError
 from prunedbpe.merges import Candidates, Learner, MergeTable, learning_memory
+from prunedbpe.merges.merge_table import MAKE_MERGES
 from prunedbpe.merges.run_directory import RunDirectory
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 from prunedbpe.tokenizer import Tokenizer
@@ -55,6 +58,7 @@ _SAMPLED_SHARE = 200
 _logger = logging.getLogger("prunedbpe")
 
 
+@takes_options(VisibilityPolicy)
 def train(
     corpus: CorpusInput | Corpus,
     vocab_size: int,
@@ -165,6 +169,7 @@ def train(
     return decision.tokenizer(special_tokens)
 
 
+@takes_options(VisibilityPolicy)
 def prune_run(
     run_dir: str | Path,
     vocab_size: int,
@@ -223,6 +228,7 @@ def prune_run(
     return decision.tokenizer(special_tokens)
 
 
+@takes_options(VisibilityPolicy)
 def prune(
     merges: Candidates,
     vocab_size: int,
@@ -264,6 +270,8 @@ def prune(
     policy = VisibilityPolicy.of(policy, choices)
     special_tokens = check_special_tokens(special_tokens)
     required = required_tokens(vocab_size, special_tokens)
+    if not hasattr(merges, "reach"):
+        raise wrong_type("merges is a MergeTable or a Learner", merges, MAKE_MERGES)
     decision = decide(merges, required, policy, counts=counts, threads=threads, progress=progress)
     return decision.tokenizer(special_tokens)
 

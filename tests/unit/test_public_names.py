@@ -24,7 +24,7 @@ def test_every_public_name_has_a_home():
     assert sorted(prunedbpe._HOME_OF) == sorted(prunedbpe.__all__)
     for name in prunedbpe.__all__:
         assert getattr(prunedbpe, name) is not None
-    assert set(prunedbpe.__all__) <= set(dir(prunedbpe))
+    assert dir(prunedbpe) == sorted([*prunedbpe.__all__, "__version__"])
 
 
 def test_unknown_names_are_refused():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import TypeVar
 
+from prunedbpe._support.arguments import to_whole_number
 from prunedbpe.errors import SettingsError
 
 Result = TypeVar("Result")
@@ -24,12 +25,13 @@ def thread_count(threads: int | None) -> int:
     """
     if threads is None:
         return 0
+    threads = to_whole_number("threads", threads)
     if not 0 <= threads <= MAX_THREADS:
         raise SettingsError(
             f"threads is {threads}",
             hint=f"use a number up to {MAX_THREADS}, or leave it out for one thread per core",
         )
-    return int(threads)
+    return threads
 
 
 def worker_count(threads: int | None) -> int:

@@ -13,12 +13,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prunedbpe._support.atomic_files import atomic_write
+from prunedbpe._support.notebook_view import Share, view, view_table
 from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.result_tables import ArrowExport, rows_to_arrow, text_or_none
 from prunedbpe.analysis.retargeting import IdMap, id_map
 from prunedbpe.analysis.token_uses import UseCounter
 from prunedbpe.corpus import Corpus, CorpusInput
@@ -33,6 +35,9 @@ from prunedbpe.types import BYTE_COUNT, Int64Array, Segmentation, Settings
 from prunedbpe.visibility.exposure import encoded_length, exposure, flow
 from prunedbpe.visibility.policy import ThresholdLike
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SCAFFOLD = 0.1
 """A token whose final share is below this is a scaffold."""
@@ -115,7 +120,7 @@ class Reallocated:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(ArrowExport):
     """The result of an audit.
 
     Attributes:
@@ -137,6 +142,48 @@ class Audit:
     uses: Sequence[TokenUse]
     hardly: int
     freed: Sequence[FreedSlots]
+
+    def __repr__(self) -> str:
+        return (
+            f"Audit(tokens={self.tokens}, learned={len(self.learned)}, never={len(self.never)}, "
+            f"hardly_seen={len(self.hardly_seen)})"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "bytes": self.text_bytes,
+            "tokens": self.tokens,
+            "fewest possible": self.shortest,
+            "learned tokens": len(self.learned),
+            "never used": len(self.never),
+            f"used under {self.hardly} times": len(self.hardly_seen),
+        }
+        freed = [
+            [row.min_uses, row.slots, row.tokens, Share(row.tokens / max(self.tokens, 1) - 1)]
+            for row in self.freed
+        ]
+        columns = ["hide tokens used fewer times than", "slots freed", "tokens", "longer by"]
+        unused = [[use.token_id, use.spelled] for use in self.never[:10]]
+        return view(
+            "Audit",
+            facts,
+            view_table("What hiding rare tokens costs", columns, freed),
+            view_table("Some tokens that are never used", ["token id", "token"], unused),
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row for each token but the special ones: id, bytes, text and uses."""
+        rows = [
+            {
+                "token_id": use.token_id,
+                "bytes": use.spelled,
+                "text": text_or_none(use.spelled),
+                "uses": use.uses,
+            }
+            for use in self.uses
+        ]
+        columns = {"token_id": "uint32", "bytes": "binary", "text": "string", "uses": "int64"}
+        return rows_to_arrow(rows, columns)
 
     @property
     def learned(self) -> list[TokenUse]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from prunedbpe._support.notebook_view import Share, view, view_table
+from prunedbpe._support.result_tables import ArrowExport, rows_to_arrow
 from prunedbpe.analysis.inspection import tokens_built_on
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges import Applied, check_same_merges
@@ -20,9 +22,23 @@ from prunedbpe.types import BYTE_COUNT, Int64Array
 from prunedbpe.visibility.exposure import encoded_length, exposure
 from prunedbpe.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Group = Literal[
     "word", "word fragment", "Chinese character", "Chinese phrase", "partial UTF-8", "structured"
 ]
+
+_COLUMNS = {
+    "change": "string",
+    "text": "string",
+    "rank": "int64",
+    "group": "string",
+    "exposure": "int64",
+    "worth": "int64",
+    "expands_to": "string",
+    "supports": "string",
+}
 
 
 def group_of(string: bytes) -> Group:
@@ -77,7 +93,7 @@ class ComparedToken:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(ArrowExport):
     """What changes from one vocabulary to another.
 
     ``length_after - length_before = worth of hidden - worth of shown + others``
@@ -95,6 +111,51 @@ class Comparison:
     length_before: int
     length_after: int
     others: int
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison(hidden={len(self.hidden)}, shown={len(self.shown)}, "
+            f"length_before={self.length_before}, length_after={self.length_after})"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "tokens before": self.length_before,
+            "after": self.length_after,
+            "fewer": Share(1 - self.length_after / max(self.length_before, 1)),
+            "hidden": len(self.hidden),
+            "shown": len(self.shown),
+        }
+        tables = [
+            view_table(
+                f"Most valuable tokens {name}",
+                ["token", "exposure", "worth", "in its place", "part of"],
+                [
+                    [
+                        token.text,
+                        token.exposure,
+                        token.worth,
+                        " | ".join(token.expands_to),
+                        token.supports[0] if token.supports else "",
+                    ]
+                    for token in tokens[:10]
+                ],
+            )
+            for name, tokens in (("hidden", self.hidden), ("shown", self.shown))
+        ]
+        return view("Comparison", facts, *tables)
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row for each token; ``change`` is ``hidden`` or ``shown``."""
+        rows = [
+            {**token.as_row(), "change": change}
+            for change, tokens in (("hidden", self.hidden), ("shown", self.shown))
+            for token in tokens
+        ]
+        for row in rows:
+            row["expands_to"] = " | ".join(row["expands_to"])
+            row["supports"] = " | ".join(row["supports"])
+        return rows_to_arrow(rows, _COLUMNS)
 
     def as_settings(self) -> dict[str, Any]:
         """Return the comparison as a JSON object."""

@@ -9,13 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from prunedbpe._support.notebook_view import Share, view, view_table
 from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.result_tables import ResultRows
 from prunedbpe.analysis.bounding import Bounds, bound_lengths
-from prunedbpe.analysis.metrics import ExposureSpread, bootstrap_reductions, renyi_efficiency
+from prunedbpe.analysis.metrics import (
+    SEEN_UNDER,
+    ExposureSpread,
+    bootstrap_reductions,
+    renyi_efficiency,
+)
 from prunedbpe.analysis.scripts import UNSPACED, characters, split_by_script
 from prunedbpe.analysis.token_uses import UseCounter
 from prunedbpe.corpus import Corpus
@@ -25,6 +32,9 @@ from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import Int64Array, Segmentation
 
 BOOTSTRAP_SAMPLES = 1000
+
+_NESTED = ("spread", "characters_per_token", "reduction_interval", "bounds")
+"""Fields of an evaluation that are no single value."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,86 @@ class CorpusEvaluation:
         """Return the evaluation as a JSON object."""
         return asdict(self)
 
+    def as_row(self) -> dict[str, Any]:
+        """Return the evaluation as a flat mapping, without the figures by script."""
+        low, high = self.reduction_interval or (None, None)
+        bounds = self.bounds
+        return {
+            **{name: value for name, value in vars(self).items() if name not in _NESTED},
+            "learned": self.spread.learned,
+            **{f"seen_under_{limit}": n for limit, n in self.spread.seen_under.items()},
+            "gini": self.spread.gini,
+            "reduction_low": low,
+            "reduction_high": high,
+            "bound_of_candidates": None if bounds is None else bounds.of_candidates.tokens,
+            "bound_of_any": None if bounds is None else bounds.of_any.tokens,
+        }
+
+
+class EvaluationResult(ResultRows[CorpusEvaluation]):
+    """The rows of an evaluation: a list, an Arrow table, and a table in a notebook.
+
+    The table has the fields of :class:`CorpusEvaluation`, those of ``spread``, the ends of the
+    interval and the tokens of both bounds, but not ``characters_per_token``.
+    """
+
+    ARROW_COLUMNS: ClassVar = {
+        "tokenizer": "string",
+        "corpus": "string",
+        "source": "string",
+        "segmentation": "string",
+        "vocab_size": "int64",
+        "bytes": "int64",
+        "tokens": "int64",
+        "reduction": "double",
+        "reduction_low": "double",
+        "reduction_high": "double",
+        "bytes_per_token": "double",
+        "used": "int64",
+        "renyi_efficiency": "double",
+        "shortest": "int64",
+        "shortest_gap": "double",
+        "fertility": "double",
+        "learned": "int64",
+        **{f"seen_under_{limit}": "int64" for limit in SEEN_UNDER},
+        "gini": "double",
+        "bound_of_candidates": "int64",
+        "bound_of_any": "int64",
+    }
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """Return the evaluations as flat mappings."""
+        return [row.as_row() for row in self]
+
+    def _facts(self) -> dict[str, int]:
+        return {
+            "rows": len(self),
+            "tokenizers": len({row.tokenizer for row in self}),
+            "corpora": len({row.corpus for row in self}),
+        }
+
+    def __repr__(self) -> str:
+        return f"EvaluationResult({', '.join(f'{name}={n}' for name, n in self._facts().items())})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                row.corpus,
+                row.source,
+                row.tokenizer,
+                row.vocab_size,
+                row.tokens,
+                Share(row.reduction),
+                row.bytes_per_token,
+                row.used,
+                Share(row.shortest_gap),
+            ]
+            for row in self
+        ]
+        columns = ["corpus", "source", "tokenizer", "vocab size", "tokens", "fewer than the first"]
+        columns += ["bytes per token", "tokens used", "above the fewest"]
+        return view("Evaluation", self._facts(), view_table("", columns, rows))
+
 
 def evaluate(
     tokenizers: Mapping[str, Tokenizer],
@@ -89,7 +179,7 @@ def evaluate(
     bound: bool = False,
     threads: int | None = None,
     progress: Progress = SILENT,
-) -> list[CorpusEvaluation]:
+) -> EvaluationResult:
     """Compare tokenizers on corpora.
 
     Args:
@@ -148,7 +238,7 @@ def evaluate(
             replace(row, reduction_interval=interval)
             for row, interval in zip(whole, intervals, strict=True)
         )
-    return _against_first(rows, list(tokenizers), list(corpora))
+    return EvaluationResult(_against_first(rows, list(tokenizers), list(corpora)))
 
 
 class _Evaluator:

@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from prunedbpe._support.arguments import check_type
 from prunedbpe._support.atomic_files import write_json
 from prunedbpe._support.input_files import naming, read_json
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.analysis.comparison import expand_into
 from prunedbpe.counts import ChunkCounts, SourceCounts
+from prunedbpe.counts.chunk_counts import MAKE_COUNTS
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges import Applied, MergeTable, check_same_merges, replay
+from prunedbpe.merges.merge_table import MAKE_MERGES
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.training import Decision, training_figures
 from prunedbpe.types import (
@@ -55,6 +58,9 @@ class IdMap:
     kept: dict[int, int]
     new: dict[int, list[int]]
     dropped: list[int]
+
+    def __repr__(self) -> str:
+        return f"IdMap(kept={len(self.kept)}, new={len(self.new)}, dropped={len(self.dropped)})"
 
     def as_settings(self) -> Settings:
         """Return the map as a JSON object; its keys are strings."""
@@ -122,6 +128,8 @@ def retarget(
         InsufficientCandidatesError: There are fewer merges than visible learned tokens.
         SettingsError: The shortest segmentation needs the domain's counts.
     """
+    check_type("merges", merges, MergeTable, MAKE_MERGES)
+    check_type("domain", domain, (ChunkCounts, Applied), MAKE_COUNTS)
     special_tokens = check_special_tokens(special_tokens)
     required = required_tokens(vocab_size, special_tokens)
     if required > len(merges):
@@ -186,6 +194,8 @@ def id_map(base: Tokenizer, retargeted: Tokenizer) -> IdMap:
     >>> found.new, found.dropped
     ({258: [99, 256]}, [257])
     """
+    for name, tokenizer in (("base", base), ("retargeted", retargeted)):
+        check_type(name, tokenizer, Tokenizer, "load it with Tokenizer.load(folder)")
     check_same_merges(*sorted((base.vocabulary.pairs, retargeted.vocabulary.pairs), key=len))
     base_ids = base.vocabulary.token_ids
     kept: dict[int, int] = {}

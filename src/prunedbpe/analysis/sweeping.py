@@ -7,20 +7,25 @@ measures each cell on the chunks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+from prunedbpe._support.arguments import check_type, wrong_type
+from prunedbpe._support.notebook_view import Share, view, view_table
 from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.result_tables import ResultRows
 from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.merges import Applied, MergeTable, replay
+from prunedbpe.merges.merge_table import MAKE_MERGES
 from prunedbpe.tokenizer.shortest import shortest_lengths
 from prunedbpe.training import Decision, decide
 from prunedbpe.types import BYTE_COUNT, DEFAULT_SPECIAL_TOKENS, Segmentation, check_segmentation
 from prunedbpe.visibility.exposure import encoded_length, lengths_by_prefix, total_tokens
 from prunedbpe.visibility.policy import ThresholdLike, VisibilityPolicy
 from prunedbpe.visibility.threshold import required_tokens, too_few_merges
+from prunedbpe.vocabulary import check_special_tokens
 
 TRAINING_CORPUS = "training"
 """Name of the corpus the merges were learned on."""
@@ -70,6 +75,58 @@ class SweepCell:
         return asdict(self)
 
 
+class SweepResult(ResultRows[SweepCell]):
+    """The cells of a sweep: a list, an Arrow table, and a table in a notebook."""
+
+    ARROW_COLUMNS: ClassVar = {
+        "corpus": "string",
+        "vocab_size": "int64",
+        "threshold": "string",
+        "segmentation": "string",
+        "encoded_length": "int64",
+        "standard_length": "int64",
+        "reduction": "double",
+        "internal": "int64",
+        "internal_share": "double",
+        "least_exposure": "int64",
+        "bytes_per_token": "double",
+        "growth_reduction": "double",
+        "note": "string",
+    }
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """Return the cells as flat mappings."""
+        return [cell.as_row() for cell in self]
+
+    def _facts(self) -> dict[str, int]:
+        return {
+            "cells": len(self),
+            "sizes": len({cell.vocab_size for cell in self}),
+            "thresholds": len({cell.threshold for cell in self}),
+            "corpora": len({cell.corpus for cell in self}),
+        }
+
+    def __repr__(self) -> str:
+        return f"SweepResult({', '.join(f'{name}={n}' for name, n in self._facts().items())})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                cell.corpus,
+                cell.vocab_size,
+                cell.threshold,
+                cell.note or cell.encoded_length,
+                None if cell.reduction is None else Share(cell.reduction),
+                cell.internal,
+                None if cell.growth_reduction is None else Share(cell.growth_reduction),
+            ]
+            for cell in self
+        ]
+        columns = ["corpus", "vocab size", "threshold", "tokens"]
+        columns += ["fewer than Standard BPE", "internal", f"{GROWTH:,} more tokens save"]
+        return view("Sweep", self._facts(), view_table("", columns, rows))
+
+
 def sweep(
     merges: MergeTable,
     sizes: Sequence[int],
@@ -82,7 +139,7 @@ def sweep(
     max_train_vocab: int | None = None,
     threads: int | None = None,
     progress: Progress = SILENT,
-) -> list[SweepCell]:
+) -> SweepResult:
     """Compare vocabularies of every size and threshold on every corpus.
 
     Args:
@@ -108,6 +165,10 @@ def sweep(
     >>> [(cell.threshold, cell.encoded_length, cell.internal) for cell in cells]
     [('0', 10, 0), ('2', 9, 1)]
     """
+    check_type("merges", merges, MergeTable, MAKE_MERGES)
+    for name, values in (("sizes", sizes), ("thresholds", thresholds)):
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise wrong_type(f"{name} is a list", values)
     check_segmentation(segmentation)
     training = merges.applied if sources is None else sources.total
     counted = {TRAINING_CORPUS: training, **(corpora or {})}
@@ -125,8 +186,8 @@ def sweep(
         if name != TRAINING_CORPUS
     }
     replayed = {TRAINING_CORPUS: merges.applied, **replayed}
-    special_tokens = tuple(special_tokens)
-    cells = []
+    special_tokens = check_special_tokens(special_tokens)
+    cells = SweepResult()
     for vocab_size in sizes:
         required = required_tokens(vocab_size, special_tokens)
         if required > len(merges):

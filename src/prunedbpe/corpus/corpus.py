@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from prunedbpe._support.arguments import wrong_type
 from prunedbpe._support.progress import Task
 from prunedbpe._support.remote_files import is_glob, is_url
+from prunedbpe._support.result_tables import ArrowExport
 from prunedbpe._support.threads import one_ahead
 from prunedbpe.corpus.documents import CorpusReport, DocumentBatch, Missing, ReadOptions
 from prunedbpe.corpus.files import STDIN, CorpusFile, PathInput, Shard, find_files, plan_parts
@@ -119,8 +121,16 @@ class Corpus:
     ) -> None:
         if isinstance(inputs, (str, os.PathLike)):
             inputs = [inputs]
+        elif not isinstance(inputs, Iterable):
+            raise wrong_type("a corpus is a path or a list of paths", inputs)
         options = ReadOptions(text_field, strict, batch_bytes, source_field, max_document_bytes)
         self._prepare(options, shard, files=find_files(inputs, excluding))
+
+    def __repr__(self) -> str:
+        if self._memory is not None:
+            return f"Corpus({type(self._memory.held).__name__} in memory)"
+        shard = "" if self._shard is None else f", shard={self._shard!r}"
+        return f"Corpus(files={len(self._files)}, bytes={self.size}{shard})"
 
     @classmethod
     def from_texts(
@@ -141,6 +151,8 @@ class Corpus:
             strict: As for :class:`Corpus`.
             batch_bytes: As for :class:`Corpus`.
         """
+        if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+            raise wrong_type("texts is an iterable of texts", texts)
         corpus = cls.__new__(cls)
         options = ReadOptions(strict=strict, batch_bytes=batch_bytes)
         corpus._prepare(options, None, memory=_Memory(texts, PYTHON_SOURCE, read_texts))
@@ -385,6 +397,11 @@ def open_corpus(corpus: Corpus | CorpusInput, **options: Any) -> Corpus:
         return corpus
     if isinstance(corpus, (str, os.PathLike)):
         return Corpus(corpus, **options)
+    if isinstance(corpus, ArrowExport):  # a result of this library, with names of its own columns
+        raise CorpusError(
+            f"a corpus cannot be of type {type(corpus).__name__}",
+            hint="give the text: a path, a list of paths, or an iterable of strings",
+        )
     if _is_arrow(corpus):
         _refuse_shard(options, "Arrow data")
         options.pop("excluding", None)

@@ -19,6 +19,7 @@ from enum import Enum
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.remote_files import is_glob, is_url, list_files, name_of, open_url
 from prunedbpe.errors import CorpusError, SettingsError
 
@@ -139,7 +140,7 @@ def find_files(
     excluded = {Path(folder).resolve() for folder in excluding if folder is not None}
     files: list[CorpusFile] = []
     for given in inputs:
-        path = Path(given)
+        path = to_path(given)
         if not os.fspath(given):  # Path("") would be the current folder
             raise CorpusError("an input is an empty name", hint="give files, folders, or '-'")
         if os.fspath(given) == STDIN:

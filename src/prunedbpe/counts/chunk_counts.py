@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.input_files import naming
+from prunedbpe._support.notebook_view import view, view_table
+from prunedbpe._support.result_tables import ArrowExport
 from prunedbpe.corpus import CorpusReport, Shard
 from prunedbpe.counts.coverage import Coverage
 from prunedbpe.errors import FormatError, SettingsError
@@ -30,9 +33,12 @@ if TYPE_CHECKING:
 FORMAT = "prunedbpe chunk counts"
 FORMAT_VERSION = 3
 
+MAKE_COUNTS = "make them with count(corpus), or ChunkCounts.load(path)"
+"""What to do if something else than counts is given."""
+
 
 @dataclass(frozen=True, eq=False)
-class ChunkCounts:
+class ChunkCounts(ArrowExport):
     """Unique chunks of a corpus, in order of first appearance.
 
     Attributes:
@@ -95,6 +101,33 @@ class ChunkCounts:
     def columns(self) -> tuple[ByteArray, Int64Array, Int64Array, Int64Array]:
         """Data, offsets, counts and first positions, in the order native code takes them."""
         return self.data, self.offsets, self.counts, self.first_positions
+
+    def __repr__(self) -> str:
+        shard = "" if self.shard is None else f", shard={self.shard!r}"
+        return (
+            f"ChunkCounts(chunks={len(self)}, bytes={self.total_bytes}, "
+            f"pretokenizer={self.pretokenizer.name!r}{shard})"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "unique chunks": len(self),
+            "chunks": int(self.counts.sum()),
+            "bytes": self.total_bytes,
+            "documents": self.corpus.documents,
+            "files": self.corpus.files,
+            "skipped documents": self.corpus.skipped_documents,
+            "pretokenizer": self.pretokenizer.name,
+            "least count": self.min_chunk_count,
+        }
+        frequent = np.argsort(-self.counts, kind="stable")[:10].tolist()
+        bounds = self.offsets
+        rows = [
+            [self.data[bounds[i] : bounds[i + 1]].tobytes(), int(self.counts[i])] for i in frequent
+        ]
+        return view(
+            "Chunk counts", facts, view_table("Most frequent chunks", ["chunk", "count"], rows)
+        )
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -241,7 +274,7 @@ class ChunkCounts:
         """Write the table as Parquet: columns ``chunk``, ``count``, ``first_position``."""
         from prunedbpe._support.parquet import write_table
 
-        write_table(Path(path), self.arrow_columns(), self.settings(), self.digest)
+        write_table(to_path(path), self.arrow_columns(), self.settings(), self.digest)
 
     @classmethod
     def load(
@@ -260,7 +293,7 @@ class ChunkCounts:
         """
         from prunedbpe._support.parquet import check_table, is_foreign, read_rows, read_table
 
-        path = Path(path)
+        path = to_path(path)
         if is_foreign(path):
             table = read_rows(path)
             with naming(path):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe.corpus import Corpus, CorpusInput, CorpusReport, open_corpus
 from prunedbpe.counts.bounded import CHECKPOINT_SECONDS, BoundedCount
@@ -131,7 +132,7 @@ def count_to_file(
     ...     found.chunks, dict(ChunkCounts.load(path).items())[b" be"]
     (5, 2)
     """
-    path = Path(path)
+    path = to_path(path)
     corpus = open_corpus(corpus)
     check_min_chunk_count(min_chunk_count, corpus.shard)
     with BoundedCount(
@@ -139,7 +140,7 @@ def count_to_file(
         find_pretokenizer(pretokenizer),
         threads=threads,
         memory=memory,
-        folder=Path(folder or parts_folder(path)),
+        folder=to_path(folder or parts_folder(path)),
         checkpoint_seconds=checkpoint_seconds,
     ) as counter:
         counter.run(progress)

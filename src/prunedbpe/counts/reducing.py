@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import check_type, wrong_type
 from prunedbpe.corpus import CorpusReport
-from prunedbpe.counts.chunk_counts import ChunkCounts
+from prunedbpe.counts.chunk_counts import MAKE_COUNTS, ChunkCounts
 from prunedbpe.counts.coverage import Coverage, join_coverage, move_positions
 from prunedbpe.errors import SettingsError
 
@@ -34,6 +35,10 @@ def reduce_counts(tables: Sequence[ChunkCounts], *, partial: bool = False) -> Ch
     >>> dict(whole.items()), whole.first_positions.tolist()
     ({b'ab': 3, b'c': 1}, [0, 4])
     """
+    if not isinstance(tables, Sequence):
+        raise wrong_type("tables is a list of chunk counts", tables)
+    for table in tables:
+        check_type("each table", table, ChunkCounts, MAKE_COUNTS)
     if not tables:
         raise SettingsError("no tables to reduce")
     check_together(tables)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.input_files import naming
 from prunedbpe.corpus import CorpusReport
@@ -84,6 +85,9 @@ class SourceCounts:
             raise FormatError("a chunk occurs less than once in a source")
         if not np.array_equal(np.add.reduceat(self.counts, self.offsets[:-1]), self.total.counts):
             raise FormatError("the counts by source do not add up to the counts of the corpus")
+
+    def __repr__(self) -> str:
+        return f"SourceCounts(sources={len(self)}, chunks={len(self.total)}, kind={self.kind!r})"
 
     def __len__(self) -> int:
         """Return the number of sources."""
@@ -288,7 +292,7 @@ class SourceCounts:
             "kind": self.kind,
             "note": self.note,
         }
-        write_table(Path(path), columns, settings, self._digest)
+        write_table(to_path(path), columns, settings, self._digest)
 
     @classmethod
     def load(cls, path: str | Path) -> SourceCounts:
@@ -301,7 +305,7 @@ class SourceCounts:
 
         from prunedbpe._support.parquet import check_table, read_table
 
-        path = Path(path)
+        path = to_path(path)
         columns: dict[str, Any] = {
             **ChunkCounts.ARROW_COLUMNS,
             "sources": pa.large_list(pa.uint32()),

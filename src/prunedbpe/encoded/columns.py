@@ -9,13 +9,16 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from prunedbpe._support.signatures import takes_options
 from prunedbpe.encoded.file_formats import IdType, id_type
 from prunedbpe.encoded.writer import id_lists
 from prunedbpe.errors import SettingsError
 from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.tokenizer.encode_options import EncodePlan
 from prunedbpe.types import Int64Array, UInt32Array
 
 
+@takes_options(EncodePlan, segmentation=None)
 def encode_column(
     tokenizer: Tokenizer,
     column: Any,
@@ -49,6 +52,7 @@ def encode_column(
     return tokenizer.encode_batch_to_numpy(texts, threads=threads, **options)
 
 
+@takes_options(EncodePlan, segmentation=None)
 def encode_to_arrow(
     tokenizer: Tokenizer, column: Any, *, dtype: IdType = "uint32", **options: Any
 ) -> pa.LargeListArray[Any]:

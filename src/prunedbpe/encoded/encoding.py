@@ -15,9 +15,11 @@ from typing import Any, BinaryIO, Literal, get_args
 
 import numpy as np
 
+from prunedbpe._support.arguments import check_names
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.progress import SILENT, Progress, Task
 from prunedbpe._support.remote_files import is_url
+from prunedbpe._support.signatures import takes_options
 from prunedbpe._support.threads import worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.corpus.documents import Missing
@@ -107,6 +109,7 @@ class EncodingOptions:
         }
 
 
+@takes_options(EncodingOptions)
 def encode_corpus(
     tokenizer: Tokenizer,
     corpus: CorpusInput | Corpus,
@@ -145,6 +148,7 @@ def encode_corpus(
     """
     if isinstance(output, str):
         output = Path(output)
+    check_names(options, EncodingOptions.__dataclass_fields__)
     chosen = EncodingOptions(format or _format_of(output), **options)
     chosen.check(tokenizer)
     corpus = open_corpus(corpus)

@@ -12,10 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from prunedbpe._support.arguments import check_names, to_path
 from prunedbpe._support.commit import finish_interrupted_commit
 from prunedbpe._support.progress import SILENT, Progress, Task
 from prunedbpe._support.remote_files import is_url, version_of
 from prunedbpe._support.sealed_json import read_sealed, write_sealed
+from prunedbpe._support.signatures import takes_options
 from prunedbpe.corpus import Corpus
 from prunedbpe.corpus.documents import ReadOptions
 from prunedbpe.encoded.encoding import EncodingOptions, encode_into, refuse_own_input
@@ -42,6 +44,7 @@ _LEDGER_VERSION = 1
 _SECONDS_BETWEEN_LEDGERS = 5.0
 
 
+@takes_options(EncodingOptions)
 def encode_files(
     tokenizer: Tokenizer,
     corpus: Corpus,
@@ -72,8 +75,9 @@ def encode_files(
     Raises:
         SettingsError: An option is wrong, or an output file is an input of the corpus.
     """
-    folder = Path(folder)
+    folder = to_path(folder)
     run = run or run_here
+    check_names(options, EncodingOptions.__dataclass_fields__)
     chosen = EncodingOptions(format, **options)
     chosen.check(tokenizer)
     inputs = corpus.fingerprint()

@@ -9,7 +9,9 @@ from typing import Any
 
 from prunedbpe._support.progress import SILENT, Progress, Task
 from prunedbpe._support.ray_tasks import ray_cluster
+from prunedbpe._support.signatures import takes_options
 from prunedbpe.corpus import Corpus
+from prunedbpe.encoded.encoding import EncodingOptions
 from prunedbpe.encoded.file_formats import EncodedReport, FileFormat
 from prunedbpe.encoded.per_file import FileJob, encode_files
 from prunedbpe.errors import CorpusError
@@ -17,6 +19,7 @@ from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.types import Settings
 
 
+@takes_options(EncodingOptions)
 def encode_files_on_ray(
     tokenizer: Tokenizer,
     corpus: Corpus,

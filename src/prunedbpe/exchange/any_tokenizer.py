@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from prunedbpe.errors import FormatError
-from prunedbpe.exchange.huggingface_import import import_huggingface_settings
+from prunedbpe.exchange.huggingface_import import huggingface_of
 from prunedbpe.exchange.importing import import_tokenizer
 from prunedbpe.tokenizer import Tokenizer
 
@@ -34,4 +34,4 @@ def open_tokenizer(given: Any, **options: Any) -> Tokenizer:
             f"a {type(given).__name__} is not a tokenizer that can be read",
             hint="give a fast tokenizer of transformers, a path, or a name on the Hub",
         )
-    return import_huggingface_settings(json.loads(backend.to_str()), "tokenizer.json", **options)
+    return huggingface_of(json.loads(backend.to_str()), Path("tokenizer.json"), **options)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.atomic_files import json_bytes, write_json, write_together
 from prunedbpe.errors import NotExactError
 from prunedbpe.exchange.byte_alphabet import to_byte_alphabet
@@ -91,7 +92,7 @@ def write_huggingface(
         NotExactError: The library cannot encode as the tokenizer does.
     """
     settings = huggingface_settings(tokenizer, library_classes=library_classes)
-    path = Path(path)
+    path = to_path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, settings)
 
@@ -111,7 +112,7 @@ def write_huggingface_folder(
         **usual_roles(tokenizer.special_tokens),
     }
     contents = {TOKENIZER_FILE: json_bytes(settings), CONFIG_FILE: json_bytes(config)}
-    write_together(Path(folder), contents)
+    write_together(to_path(folder), contents)
 
 
 def all_ranks_settings(tokenizer: Tokenizer) -> tuple[Settings, Settings]:
@@ -139,7 +140,7 @@ def write_all_ranks(tokenizer: Tokenizer, folder: str | Path) -> None:
     """Write ``all-ranks.json`` and ``expansions.json`` into a folder."""
     model, expansions = all_ranks_settings(tokenizer)
     contents = {EXPANSIONS_FILE: json_bytes(expansions), ALL_RANKS_FILE: json_bytes(model)}
-    write_together(Path(folder), contents)
+    write_together(to_path(folder), contents)
 
 
 def _rank_model(vocabulary: Vocabulary) -> Settings:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.input_files import naming, read_json, read_text
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, NotExactError
@@ -51,31 +52,24 @@ def import_huggingface(
         NotExactError: The file uses an unsupported feature; the message names it.
         FormatError: The file is not a ``tokenizer.json``.
     """
-    path = Path(path)
+    path = to_path(path)
     path = path / "tokenizer.json" if path.is_dir() else path
-    contents = read_json(path)
-    with naming(path):
-        return import_huggingface_settings(contents, path.name, unicode_version=unicode_version)
+    return huggingface_of(read_json(path), path, unicode_version=unicode_version)
 
 
-def import_huggingface_settings(
-    contents: Settings, name: str, *, unicode_version: str = STOCK_UNICODE_VERSION
+def huggingface_of(
+    contents: Settings, path: Path, *, unicode_version: str = STOCK_UNICODE_VERSION
 ) -> ImportedTokenizer:
-    """Read the contents of a ``tokenizer.json``; see :func:`import_huggingface`.
-
-    Args:
-        contents: What the file holds.
-        name: The name of the file, which is saved with the tokenizer.
-        unicode_version: The Unicode version of the library to reproduce.
-    """
+    """As :func:`import_huggingface`, with the contents of the file."""
     check_unicode_version(unicode_version)
     settings = JsonValue(contents)
-    if not settings["model"]:
-        raise FormatError("not a tokenizer.json: it has no model")
-    kind = settings["model"]["type"]
-    if kind and kind.text() == "Unigram":
-        return _import_unigram(settings, unicode_version, name)
-    return _import_bpe(settings, unicode_version, name)
+    with naming(path):
+        if not settings["model"]:
+            raise FormatError("not a tokenizer.json: it has no model")
+        kind = settings["model"]["type"]
+        if kind and kind.text() == "Unigram":
+            return _import_unigram(settings, unicode_version, path.name)
+        return _import_bpe(settings, unicode_version, path.name)
 
 
 def import_gpt2_files(
@@ -101,7 +95,7 @@ def import_gpt2_files(
     entries = JsonValue(read_json(vocab))
     with naming(vocab):
         ids_by_name = entries.object()
-    pairs, lines = _read_merges(Path(merges))
+    pairs, lines = _read_merges(to_path(merges))
     made = {left + right for left, right in pairs}
     if special_tokens is None:
         special_tokens = tuple(

@@ -11,6 +11,7 @@ import base64
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.atomic_files import json_bytes, write_together
 from prunedbpe.errors import MissingExtraError
 from prunedbpe.exchange.equivalent_patterns import equivalent_pattern
@@ -28,7 +29,7 @@ def write_tiktoken(tokenizer: Tokenizer, path: str | Path) -> None:
     Raises:
         NotExactError: The vocabulary is pruned or imported, or no pattern cuts as its pretokenizer.
     """
-    path = Path(path)
+    path = to_path(path)
     arguments = _encoding_arguments(tokenizer, path.name.removesuffix(".tiktoken"))
     lines = [
         base64.b64encode(string) + b" %d\n" % rank

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.input_files import naming, read_json, read_text
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, SettingsError
@@ -56,7 +57,7 @@ def import_tiktoken(
         SettingsError: Neither the arguments nor the file tell how to cut text.
         FormatError: A line is malformed, or two tokens have one id; the message names the place.
     """
-    path = Path(path)
+    path = to_path(path)
     check_unicode_version(unicode_version)
     settings_file = path.with_name(path.name + ".json")
     text = read_text(path)

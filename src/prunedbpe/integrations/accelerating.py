@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prunedbpe.errors import FormatError, MissingExtraError, NotExactError, PrunedBPEError
-from prunedbpe.exchange.huggingface_import import import_huggingface_settings
+from prunedbpe.exchange.huggingface_import import huggingface_of
 from prunedbpe.integrations.original_rules import OriginalRules
 from prunedbpe.integrations.original_sample import differences, sample_texts
 from prunedbpe.types import Settings
@@ -145,7 +145,7 @@ def _take_over(original: Any, backend: Settings) -> PrunedBPETokenizer:
     # How added tokens match is the business of the class for transformers, not of the tokenizer.
     plain = {"lstrip": False, "rstrip": False, "single_word": False}
     added = [{**token, **plain} for token in backend.get("added_tokens") or ()]
-    imported = import_huggingface_settings({**backend, "added_tokens": added}, "tokenizer.json")
+    imported = huggingface_of({**backend, "added_tokens": added}, Path("tokenizer.json"))
     given = {k: v for k, v in copy.deepcopy(original.init_kwargs).items() if k not in _SOURCES}
     given |= {name: copy.deepcopy(getattr(original, name, None)) for name in _SETTINGS}
     for name in ("response_template", "chat_control_tokens"):

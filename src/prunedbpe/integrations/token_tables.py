@@ -102,8 +102,8 @@ class TokenTables:
     @cached_property
     def spaces(self) -> tuple[Int64Array, Int64Array]:
         """How many spaces each id begins and ends with."""
-        first = np.array([len(text) - len(text.lstrip(b" ")) for text in self._spelled], np.int64)
-        last = np.array([len(text) - len(text.rstrip(b" ")) for text in self._spelled], np.int64)
+        first = np.array([len(text) - len(text.lstrip(b" ")) for text in self.spelled], np.int64)
+        last = np.array([len(text) - len(text.rstrip(b" ")) for text in self.spelled], np.int64)
         for token_id in self.added:  # trimmed when they are found
             first[token_id] = last[token_id] = 0
         return first, last

@@ -13,11 +13,13 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import check_type, to_whole_number
 from prunedbpe._support.progress import SILENT, Progress
 from prunedbpe._support.threads import in_background, thread_count
 from prunedbpe.counts import ChunkCounts, SourceCounts
+from prunedbpe.counts.chunk_counts import MAKE_COUNTS
 from prunedbpe.errors import FormatError, SettingsError
-from prunedbpe.merges.merge_table import Applied, MergeTable
+from prunedbpe.merges.merge_table import MAKE_MERGES, Applied, MergeTable
 from prunedbpe.types import BYTE_COUNT
 
 _STEP_SECONDS = 0.1
@@ -107,6 +109,10 @@ class Learner:
         self._checkpoints = checkpoints
         self._split_from = split_from
         self._work: _Work | None = None
+
+    def __repr__(self) -> str:
+        known = len(self._work) if self._work is not None else len(self._known or ())
+        return f"Learner(merges={known})"
 
     def reach(self, merge_count: int) -> MergeTable:
         """Learn until ``merge_count`` merges are known, or no pair is left that occurs twice.
@@ -259,7 +265,8 @@ def learn(
     >>> table.pairs.tolist(), table.frequencies.tolist(), table.applied.replacements.tolist()
     ([[97, 97]], [10], [5])
     """
-    if merge_count < 0:
+    check_type("counts", counts, ChunkCounts, MAKE_COUNTS)
+    if to_whole_number("merge_count", merge_count) < 0:
         raise SettingsError(f"merge_count is {merge_count}", hint="use 0 or more")
     return (
         Learner(counts, merges, threads=threads, progress=progress)
@@ -325,6 +332,8 @@ def replay(merges: MergeTable, counts: ChunkCounts, *, threads: int | None = Non
     >>> replay(merges, ChunkCounts.from_mapping({b"aaa": 2, b"aa": 1})).replacements.tolist()
     [3, 2]
     """
+    check_type("merges", merges, MergeTable, MAKE_MERGES)
+    check_type("counts", counts, ChunkCounts, MAKE_COUNTS)
     _check_pretokenizer(merges, counts)
     replacements = _core.replay(merges.pairs, *counts.columns[:3], thread_count(threads))
     return Applied(counts.byte_counts, replacements)

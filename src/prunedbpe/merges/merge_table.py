@@ -11,20 +11,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.digests import digest_arrays
 from prunedbpe._support.input_files import naming
+from prunedbpe._support.notebook_view import ends, view, view_table
+from prunedbpe._support.result_tables import ArrowExport, text_or_none
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.errors import FormatError, RunMismatchError
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import BYTE_COUNT, Int64Array, UInt32Array
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 FORMAT = "prunedbpe merges"
 FORMAT_VERSION = 3
+
+MAKE_MERGES = "make them with learn(counts, 10_000), or MergeTable.load(path)"
+"""What to do if something else than merges is given."""
 
 
 class Candidates(Protocol):
@@ -46,6 +55,9 @@ class Applied:
     byte_counts: Int64Array
     replacements: Int64Array
 
+    def __repr__(self) -> str:
+        return f"Applied(merges={len(self)}, bytes={self.total_bytes})"
+
     def __len__(self) -> int:
         return len(self.replacements)
 
@@ -60,7 +72,7 @@ class Applied:
 
 
 @dataclass(frozen=True, eq=False)
-class MergeTable:
+class MergeTable(ArrowExport):
     """Learned merges in training order.
 
     Attributes:
@@ -103,6 +115,33 @@ class MergeTable:
                 "but both must be lower ranks"
             )
         raise FormatError(f"merge {i} has a negative {name}")
+
+    def __repr__(self) -> str:
+        return (
+            f"MergeTable(merges={len(self)}, corpus_bytes={self.applied.total_bytes}, "
+            f"pretokenizer={self.pretokenizer.name!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        total = self.applied.total_bytes
+        facts = {
+            "merges": len(self),
+            "pretokenizer": self.pretokenizer.name,
+            "bytes of the corpus": total,
+            "tokens after all merges": total - int(self.applied.replacements.sum()),
+        }
+        rows = [
+            [
+                BYTE_COUNT + i,
+                self.token_bytes[BYTE_COUNT + i],
+                *(self.token_bytes[part] for part in self.pairs[i].tolist()),
+                int(self.frequencies[i]),
+                int(self.applied.replacements[i]),
+            ]
+            for i in ends(len(self))
+        ]
+        columns = ["rank", "token", "left", "right", "frequency", "applied"]
+        return view("Merge table", facts, view_table("First and last merges", columns, rows))
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -165,6 +204,29 @@ class MergeTable:
     def _digest(self) -> str:
         return digest_arrays(self.pairs, self.frequencies, self.applied.replacements)
 
+    def to_arrow(self) -> pa.Table:
+        """Return one row for each merge: what it makes, out of what, and how often.
+
+        >>> merges = MergeTable.from_pairs([(97, 98)])
+        >>> merges.to_arrow().to_pylist()  # doctest: +NORMALIZE_WHITESPACE
+        [{'rank': 256, 'bytes': b'ab', 'text': 'ab', 'left': 97, 'right': 98, 'frequency': 0,
+          'applied': 0}]
+        """
+        import pyarrow as pa
+
+        strings = self.token_bytes[BYTE_COUNT:]
+        return pa.table(
+            {
+                "rank": pa.array(self.ranks, pa.int64()),
+                "bytes": pa.array(strings, pa.binary()),
+                "text": pa.array([text_or_none(string) for string in strings], pa.string()),
+                "left": self.pairs[:, 0],
+                "right": self.pairs[:, 1],
+                "frequency": self.frequencies,
+                "applied": self.applied.replacements,
+            }
+        )
+
     def save(self, path: str | Path) -> None:
         """Write as Parquet: columns ``left``, ``right``, ``frequency``, ``applied``."""
         from prunedbpe._support.parquet import write_table  # Arrow is slow to import
@@ -185,7 +247,7 @@ class MergeTable:
             "exhausted": self.exhausted,
             "min_chunk_count": self.min_chunk_count,
         }
-        write_table(Path(path), columns, settings, self._digest)
+        write_table(to_path(path), columns, settings, self._digest)
 
     @classmethod
     def load(cls, path: str | Path) -> MergeTable:
@@ -196,7 +258,7 @@ class MergeTable:
         """
         from prunedbpe._support.parquet import check_table, read_table
 
-        path = Path(path)
+        path = to_path(path)
         columns = {"left": "uint32", "right": "uint32", "frequency": "int64", "applied": "int64"}
         table, settings = read_table(path, columns, FORMAT, FORMAT_VERSION)
         left, right, frequencies, replacements = (table[name].to_numpy() for name in columns)

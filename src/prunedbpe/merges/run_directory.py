@@ -20,6 +20,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.atomic_files import write_json
 from prunedbpe._support.input_files import naming, read_json
 from prunedbpe._support.progress import SILENT, Progress
@@ -47,7 +48,7 @@ class RunDirectory:
     """Where one training keeps what it has computed."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = to_path(folder)
 
     @property
     def counts_path(self) -> Path:
@@ -233,7 +234,7 @@ class RunDirectory:
 
 def load_merges(path: str | Path) -> MergeTable:
     """Load merges from a run directory, or from a file that ``prunedbpe learn`` wrote."""
-    path = Path(path)
+    path = to_path(path)
     return MergeTable.load(RunDirectory(path).merges_path if path.is_dir() else path)
 
 
@@ -271,7 +272,7 @@ def learn_to_file(
     ...     [len(learn_to_file(counts, merge_count, path)) for merge_count in (1, 3, 2)]
     [1, 3, 3]
     """
-    path = Path(path)
+    path = to_path(path)
     known = MergeTable.load(path) if resume and path.exists() else None
     if known is not None and known.counts_digest != counts.digest:
         raise RunMismatchError(

@@ -39,6 +39,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import check_text
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, MissingExtraError, PrunedBPEError, SettingsError
 from prunedbpe.types import ByteArray, Int64Array, Settings
@@ -288,6 +289,7 @@ def pretokenize(text: str, pretokenizer: str | Pretokenizer = "paper") -> list[s
     >>> pretokenize("a1, b2", r"[a-z]\d")
     ['a1', ', ', 'b2']
     """
+    check_text(text)
     return find_pretokenizer(pretokenizer).split(text)
 
 

@@ -5,10 +5,12 @@ UTF-8 cannot express surrogates: pairs are joined, lone ones replaced or refused
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, TypedDict, TypeVar, get_args
 
+from prunedbpe._support.arguments import check_text, to_whole_number, wrong_type
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.tokenizer.special_tokens import SpecialSet
 from prunedbpe.types import Segmentation, check_segmentation
@@ -45,6 +47,12 @@ class EncodePlan:
     def __post_init__(self) -> None:
         if self.surrogates not in get_args(Surrogates):
             raise SettingsError(f"surrogates={self.surrogates!r}", hint="use 'strict' or 'replace'")
+        if not isinstance(self.dropout, Real):
+            raise wrong_type("dropout is a probability, 0 to 1", self.dropout)
+        to_whole_number("seed", self.seed)
+        for name in ("allowed_special", "disallowed_special"):
+            if not isinstance(getattr(self, name), Collection):
+                raise wrong_type(f"{name} is 'all' or a collection of texts", getattr(self, name))
         if not 0.0 <= self.dropout <= 1.0:
             raise SettingsError(f"dropout is {self.dropout}", hint="use a probability, 0 to 1")
         check_segmentation(self.segmentation)
@@ -63,11 +71,15 @@ class EncodePlan:
 def with_repair(
     encode: Callable[[list[str]], Encoded], texts: list[str], surrogates: Surrogates
 ) -> Encoded:
-    """Encode texts; look for surrogates only if one of them has no UTF-8."""
+    """Encode texts; look for surrogates and wrong types only if native code refuses them."""
     try:
         return encode(texts)
     except UnicodeEncodeError:
         return encode([repair(text, surrogates) for text in texts])
+    except (TypeError, AttributeError):
+        for text in texts:
+            check_text(text)
+        raise
 
 
 def repair(text: str, surrogates: Surrogates) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from prunedbpe._support.arguments import to_path
 from prunedbpe._support.atomic_files import json_bytes, write_together
 from prunedbpe._support.commit import read_together
 from prunedbpe._support.input_files import naming
@@ -33,7 +34,8 @@ from prunedbpe.tokenizer.folder import (
     read_settings,
     version_for,
 )
-from prunedbpe.tokenizer.tokenizer import TokenIds, Tokenizer
+from prunedbpe.tokenizer.id_arguments import TokenIds
+from prunedbpe.tokenizer.tokenizer import Tokenizer
 from prunedbpe.types import ByteArray, Int64Array, Segmentation, Settings, UInt32Array
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
@@ -182,7 +184,7 @@ class ImportedTokenizer(Tokenizer):
             ],
         }
         contents = {**paper_files(foreign.as_own()), SETTINGS_FILE: json_bytes(settings)}
-        write_together(Path(folder), contents)
+        write_together(to_path(folder), contents)
 
     @classmethod
     def load(cls, folder: str | Path) -> ImportedTokenizer:
@@ -191,7 +193,7 @@ class ImportedTokenizer(Tokenizer):
         Raises:
             FormatError: A file is missing or wrong; the message names the file and the place.
         """
-        folder = Path(folder)
+        folder = to_path(folder)
         return read_together(folder, TOKENIZER_FILES, lambda: cls._load(folder))
 
     @classmethod

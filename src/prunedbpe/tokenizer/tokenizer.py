@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import (
+    check_names,
+    check_text,
+    check_type,
+    to_path,
+    to_texts,
+    to_whole_number,
+    wrong_type,
+)
 from prunedbpe._support.commit import read_together
+from prunedbpe._support.signatures import takes_options
 from prunedbpe._support.threads import thread_count
 from prunedbpe.errors import PrunedBPEError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
@@ -33,12 +43,13 @@ from prunedbpe.tokenizer.folder import (
     read_tokenizer,
     write_tokenizer,
 )
+from prunedbpe.tokenizer.huggingface_names import HuggingFaceMethods
+from prunedbpe.tokenizer.id_arguments import TokenIds, as_uint32, not_ids
 from prunedbpe.tokenizer.shortest import ShortestSegmenter
 from prunedbpe.tokenizer.special_tokens import check_allowed, refuse_special_text, special_pattern
 from prunedbpe.tokenizer.streaming import StreamingDecoder
-from prunedbpe.tokenizer.tiktoken_names import TiktokenMethods
+from prunedbpe.tokenizer.tokenizer_view import view_tokenizer
 from prunedbpe.types import (
-    AnyArray,
     ByteArray,
     Int64Array,
     Rank,
@@ -53,10 +64,8 @@ from prunedbpe.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-TokenIds = Sequence[int] | UInt32Array
 
-
-class Tokenizer(TiktokenMethods):
+class Tokenizer(HuggingFaceMethods):
     """Encodes and decodes with one vocabulary and one pretokenizer.
 
     Args:
@@ -83,6 +92,7 @@ class Tokenizer(TiktokenMethods):
         training: Settings | None = None,
         segmentation: Segmentation = "rank",
     ) -> None:
+        check_type("vocabulary", vocabulary, Vocabulary, "to load a tokenizer use Tokenizer.load")
         self.vocabulary = vocabulary
         self.pretokenizer = find_pretokenizer(pretokenizer)
         self.training: Settings = dict(training or {})
@@ -98,6 +108,9 @@ class Tokenizer(TiktokenMethods):
             f"pretokenizer={self.pretokenizer.name!r}{shortest})"
         )
 
+    def _repr_html_(self) -> str:
+        return view_tokenizer(self)
+
     def __reduce__(self) -> tuple[Any, Any]:
         state = (self.vocabulary, self.pretokenizer, self.training, self.segmentation)
         return type(self), state
@@ -107,7 +120,7 @@ class Tokenizer(TiktokenMethods):
     def save(self, folder: str | Path) -> None:
         """Write ``vocab.txt``, ``inter_vocab.txt`` and ``prunedbpe.json`` into a folder."""
         write_tokenizer(
-            Path(folder), self.vocabulary, self.pretokenizer, self.training, self.segmentation
+            to_path(folder), self.vocabulary, self.pretokenizer, self.training, self.segmentation
         )
 
     @classmethod
@@ -117,7 +130,7 @@ class Tokenizer(TiktokenMethods):
         Raises:
             FormatError: A file is missing or wrong; the message names the file and the line.
         """
-        folder = Path(folder)
+        folder = to_path(folder)
         return read_together(folder, TOKENIZER_FILES, lambda: cls._load(folder))
 
     @classmethod
@@ -134,45 +147,46 @@ class Tokenizer(TiktokenMethods):
 
     # Encoding
 
+    @takes_options(EncodePlan, segmentation=None)
     def encode(self, text: str, **options: Unpack[EncodeOptions]) -> list[int]:
         """Encode a text as visible token ids.
 
         Args:
             text: Any text.
-            **options: All optional:
-
-                - ``allowed_special``: special tokens whose text stands for them, ``"all"`` or by
-                  name; the text of any other is ordinary text.
-                - ``disallowed_special``: special tokens whose text is refused; ``"all"`` means
-                  all that are not allowed.
-                - ``surrogates``: a lone surrogate has no UTF-8: ``"strict"`` makes it an error,
-                  ``"replace"`` makes it U+FFFD.
-                - ``dropout``: BPE-dropout, the probability of leaving out each possible merge.
-                - ``seed``: which of the segmentations dropout gives.
-                - ``segmentation``: ``"rank"`` or ``"shortest"`` instead of the tokenizer's own.
-                  A model expects the tokenizer's own.
+            allowed_special: Special tokens whose text stands for them, ``"all"`` or by name; the
+                text of any other is ordinary text.
+            disallowed_special: Special tokens whose text is refused; ``"all"`` means all that are
+                not allowed.
+            surrogates: A lone surrogate has no UTF-8: ``"strict"`` makes it an error,
+                ``"replace"`` makes it U+FFFD.
+            dropout: BPE-dropout, the probability of leaving out each possible merge.
+            seed: Which of the segmentations dropout gives.
+            segmentation: ``"rank"`` or ``"shortest"`` instead of the tokenizer's own. A model
+                expects the tokenizer's own.
         """
         if not options and self._is_native:
             try:
                 if self.segmentation == "rank":
                     return self._encoder.encode(text)
                 return self._shortest.native.encode(text)
-            except UnicodeEncodeError:
-                pass  # the general way names the surrogate
+            except (UnicodeEncodeError, TypeError):
+                pass  # the general way names the surrogate, or the wrong type
         ids: list[int] = self.encode_to_numpy(text, **options).tolist()
         return ids
 
+    @takes_options(EncodePlan, segmentation=None)
     def encode_to_numpy(self, text: str, **options: Unpack[EncodeOptions]) -> UInt32Array:
         """As :meth:`encode`, the ids as a ``uint32`` array."""
         plan = self._plan(options)
         self._refuse_special([text], plan)
         return with_repair(lambda texts: self._encode(texts[0], plan, 0), [text], plan.surrogates)
 
+    @takes_options(EncodePlan, segmentation=None)
     def encode_batch(
         self, texts: Iterable[str], *, threads: int | None = None, **options: Unpack[EncodeOptions]
     ) -> list[list[int]]:
         """Encode many texts on many threads; as :meth:`encode` of each, with ``seed + i``."""
-        texts, plan = list(texts), self._plan(options)
+        texts, plan = to_texts(texts), self._plan(options)
         if plan.segmentation == "rank" and self._takes_batch(texts, plan):
             self._refuse_special(texts, plan)
             native = plan.dropout, plan.seed & SEED_MASK, thread_count(threads)
@@ -185,11 +199,12 @@ class Tokenizer(TiktokenMethods):
         flat: list[int] = ids.tolist()
         return [flat[begin:end] for begin, end in pairwise(offsets.tolist())]
 
+    @takes_options(EncodePlan, segmentation=None)
     def encode_batch_to_numpy(
         self, texts: Iterable[str], *, threads: int | None = None, **options: Unpack[EncodeOptions]
     ) -> tuple[UInt32Array, Int64Array]:
         """As :meth:`encode_batch`, flat: text ``i`` has ``ids[offsets[i]:offsets[i + 1]]``."""
-        texts, plan, workers = list(texts), self._plan(options), thread_count(threads)
+        texts, plan, workers = to_texts(texts), self._plan(options), thread_count(threads)
         self._refuse_special(texts, plan)
         if self._takes_batch(texts, plan):
             if plan.segmentation == "shortest":
@@ -209,6 +224,7 @@ class Tokenizer(TiktokenMethods):
         offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
         return np.concatenate([np.zeros(0, np.uint32), *lists]), offsets
 
+    @takes_options(EncodePlan, segmentation=None)
     def encode_documents(
         self,
         data: ByteArray,
@@ -237,6 +253,7 @@ class Tokenizer(TiktokenMethods):
         texts = [text[begin:end].decode() for begin, end in spans.tolist()]
         return self.encode_batch_to_numpy(texts, threads=threads, **options)
 
+    @takes_options(EncodePlan, segmentation=None)
     def count_tokens(self, text: str, **options: Unpack[EncodeOptions]) -> int:
         """How many tokens a text encodes to."""
         return len(self.encode_to_numpy(text, **options))
@@ -257,6 +274,9 @@ class Tokenizer(TiktokenMethods):
         >>> tok.encode_with_offsets("ab é")
         ([256, 32, 195, 169], [(0, 2), (2, 3), (3, 4), (3, 4)])
         """
+        check_text(text)
+        if unit not in ("characters", "bytes"):
+            raise SettingsError(f"unit={unit!r}", hint="use 'characters' or 'bytes'")
         if self._normalize(text) != text:
             raise SettingsError(
                 "the tokenizer normalizes this text, so tokens have no offsets in it",
@@ -276,6 +296,7 @@ class Tokenizer(TiktokenMethods):
         """Complete the options of a call by the tokenizer's own segmentation, and check them."""
         if not options:
             return self._default_plan
+        check_names(options, EncodePlan.__dataclass_fields__)
         given: dict[str, Any] = dict(options)
         if given.get("segmentation") is None:
             given["segmentation"] = self.segmentation
@@ -284,6 +305,7 @@ class Tokenizer(TiktokenMethods):
     def _refuse_special(self, texts: list[str], plan: EncodePlan) -> None:
         if plan.disallowed_special:
             for text in texts:
+                check_text(text)
                 refuse_special_text(
                     text, self.special_tokens, plan.allowed_special, plan.disallowed_special
                 )
@@ -335,10 +357,10 @@ class Tokenizer(TiktokenMethods):
         """
         try:
             if isinstance(ids, np.ndarray):
-                return self._decoder.decode_array(_as_uint32(ids))
+                return self._decoder.decode_array(as_uint32(ids))
             return self._decoder.decode(ids)
         except (IndexError, TypeError) as error:
-            raise _not_ids(error) from None
+            raise not_ids(ids, error) from None
 
     def decode(self, ids: TokenIds, *, errors: str = "replace") -> str:
         """The text that token ids spell.
@@ -350,13 +372,15 @@ class Tokenizer(TiktokenMethods):
         """
         try:
             if isinstance(ids, np.ndarray):
-                return self._decoder.decode_array_text(_as_uint32(ids), errors)
+                return self._decoder.decode_array_text(as_uint32(ids), errors)
             return self._decoder.decode_text(ids, errors)
         except (IndexError, TypeError) as error:
-            raise _not_ids(error) from None
+            raise not_ids(ids, error) from None
 
     def decode_batch(self, batch: Iterable[TokenIds], *, errors: str = "replace") -> list[str]:
         """Decode many lists of ids."""
+        if not isinstance(batch, Iterable):
+            raise wrong_type("a batch is a list of lists of ids", batch)
         return [self.decode(ids, errors=errors) for ids in batch]
 
     def streaming_decoder(self) -> StreamingDecoder:
@@ -412,6 +436,7 @@ class Tokenizer(TiktokenMethods):
         return ids
 
     def _check_id(self, token_id: int) -> int:
+        token_id = to_whole_number("token_id", token_id)
         count = len(self.vocabulary.ranks_by_id)
         if not 0 <= token_id < count:
             raise PrunedBPEError(
@@ -443,25 +468,3 @@ class Tokenizer(TiktokenMethods):
     @cached_property
     def _byte_lengths(self) -> Int64Array:
         return np.array([len(string) for string in self.vocab_bytes()], np.int64)
-
-
-def _as_uint32(ids: AnyArray) -> UInt32Array:
-    """Convert ids to what native code takes; a number out of range must not become an id."""
-    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-        raise SettingsError(
-            f"token ids are a flat list of whole numbers, not {ids.ndim}-dimensional of type "
-            f"{ids.dtype}"
-        )
-    if ids.dtype != np.uint32:
-        outside = np.flatnonzero((ids < 0) | (ids > 0xFFFFFFFF))
-        if len(outside):
-            raise IndexError(f"{ids[outside[0]]} at index {outside[0]} is not a token id")
-    return np.ascontiguousarray(ids, np.uint32)
-
-
-def _not_ids(error: IndexError | TypeError) -> PrunedBPEError:
-    if isinstance(error, TypeError):
-        return SettingsError(f"token ids are a flat list of whole numbers: {error}")
-    return PrunedBPEError(
-        f"cannot decode: {error}", hint="was the text encoded with another tokenizer?"
-    )

@@ -7,9 +7,11 @@ the corpora it names are counted: :meth:`VisibilityPolicy.counted` replaces them
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Literal, TypedDict
 
+from prunedbpe._support.arguments import check_names, check_type, wrong_type
 from prunedbpe.corpus import Corpus, CorpusInput
 from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.counts.source_weights import match_weights, parts_of_files
@@ -78,6 +80,8 @@ class VisibilityPolicy:
         if self.threshold != "auto":
             object.__setattr__(self, "threshold", Threshold.parse(self.threshold))
             self._refuse_options_of_auto()
+        if self.candidate_ratio is not None and not isinstance(self.candidate_ratio, Real):
+            raise wrong_type("candidate_ratio is a number", self.candidate_ratio)
         if self.candidate_ratio is not None and self.candidate_ratio < 1:
             raise SettingsError(
                 f"candidate_ratio is {self.candidate_ratio:g}", hint="use 1 or more"
@@ -102,7 +106,11 @@ class VisibilityPolicy:
     @classmethod
     def of(cls, policy: VisibilityPolicy | None, choices: PolicyChoices) -> VisibilityPolicy:
         """Return the policy, or the default one, with single fields replaced."""
-        return replace(policy or cls(), **choices)
+        check_names(choices, [field.name for field in fields(cls)])
+        if policy is None:
+            return cls(**choices)
+        check_type("policy", policy, cls, "give VisibilityPolicy(threshold)")
+        return replace(policy, **choices)
 
     @property
     def is_auto(self) -> bool:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prunedbpe._support.arguments import to_whole_number
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.merges import Candidates, MergeTable
 from prunedbpe.types import BYTE_COUNT, BoolArray, ByteArray, Int64Array, Visibility
@@ -87,7 +88,7 @@ def required_tokens(vocab_size: int, special_tokens: tuple[str, ...]) -> int:
     >>> required_tokens(1000, ("<_EOS_>",))
     743
     """
-    required = vocab_size - BYTE_COUNT - len(special_tokens)
+    required = to_whole_number("vocab_size", vocab_size) - BYTE_COUNT - len(special_tokens)
     if required < 0:
         least = BYTE_COUNT + len(special_tokens)
         raise SettingsError(
@@ -100,7 +101,9 @@ def required_tokens(vocab_size: int, special_tokens: tuple[str, ...]) -> int:
 
 def check_cap(required: int, max_train_vocab: int | None) -> None:
     """Refuse an upper bound that leaves no room for the visible tokens."""
-    if max_train_vocab is not None and max_train_vocab < BYTE_COUNT + required:
+    if max_train_vocab is None:
+        return
+    if to_whole_number("max_train_vocab", max_train_vocab) < BYTE_COUNT + required:
         raise SettingsError(
             f"max_train_vocab={max_train_vocab} is below the {BYTE_COUNT + required} bytes and "
             "learned tokens that must be visible",

@@ -26,7 +26,7 @@ vocabularies leave at most some thousands of ids unused.
 """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ForeignVocabulary(Vocabulary):
     """A vocabulary without internal tokens whose ids are given, not assigned.
 

@@ -8,15 +8,19 @@ itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prunedbpe import _core
+from prunedbpe._support.arguments import wrong_type
 from prunedbpe._support.json_values import shown
+from prunedbpe._support.notebook_view import view
+from prunedbpe._support.result_tables import ArrowExport
 from prunedbpe.errors import FormatError, SettingsError
 from prunedbpe.types import (
     BYTE_COUNT,
@@ -28,6 +32,10 @@ from prunedbpe.types import (
     TokenId,
     UInt32Array,
 )
+from prunedbpe.vocabulary.vocabulary_view import view_tokens, vocabulary_to_arrow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class UnreachableTokenError(FormatError):
@@ -43,7 +51,7 @@ class UnreachableTokenError(FormatError):
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary:
+class Vocabulary(ArrowExport):
     """Retained merges, which of their tokens are visible, and the special tokens.
 
     Attributes:
@@ -96,6 +104,34 @@ class Vocabulary:
         raise UnreachableTokenError(
             f"{shown(self.strings[rank])} encodes to other tokens: this one can never appear", rank
         )
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(vocab_size={self.vocab_size}, merges={len(self.pairs)}, "
+            f"internal={self.internal_count})"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "vocab size": self.vocab_size,
+            "merges": len(self.pairs),
+            "internal tokens": self.internal_count,
+            "special tokens": " ".join(self.special_tokens) or "none",
+        }
+        return view("Vocabulary", facts, view_tokens(self))
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row for each token, internal ones included, in order of token id.
+
+        ``text`` is missing where the bytes are not valid UTF-8; ``rank``, ``left`` and ``right``
+        where no merge makes the token.
+
+        >>> tokens = Vocabulary(np.array([[97, 98]], np.uint32), np.ones(257, bool), ("<e>",))
+        >>> tokens.to_arrow().slice(256).to_pylist()[0]  # doctest: +NORMALIZE_WHITESPACE
+        {'token_id': 256, 'bytes': b'ab', 'text': 'ab', 'rank': 256, 'left': 97, 'right': 98,
+         'visible': True, 'special': False}
+        """
+        return vocabulary_to_arrow(self)
 
     def __len__(self) -> int:
         """Number of tokens that a model sees."""
@@ -198,6 +234,8 @@ def check_special_tokens(special_tokens: Sequence[str]) -> tuple[str, ...]:
         raise SettingsError(
             f"special_tokens is the text {shown(special_tokens)}", hint="give a list of texts"
         )
+    if not isinstance(special_tokens, Iterable):
+        raise wrong_type("special_tokens is a list of texts", special_tokens)
     for text in special_tokens:
         if not isinstance(text, str):
             raise SettingsError(f"special token {shown(text)} is not text")
