@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -111,8 +112,9 @@ class Page:
         taken = self._call("Page.captureScreenshot", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(taken["data"]))
 
-    def downloads(self, folder: Path) -> None:
+    def download_to(self, folder: Path) -> None:
         """Save downloads into a folder."""
+        self.folder = folder
         session, self._session = self._session, None
         self._call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
         self._session = session
@@ -122,7 +124,9 @@ class Page:
         message = {"id": self._last, "method": method, "params": parameters}
         if self._session is not None:
             message["sessionId"] = self._session
-        os.write(self._commands, json.dumps(message).encode() + b"\0")
+        data = json.dumps(message).encode() + b"\0"
+        while data:  # a pipe takes what it has room for
+            data = data[os.write(self._commands, data) :]
         while True:
             answer = self._read()
             if answer.get("id") == self._last:
@@ -157,6 +161,16 @@ _KEY_CODES = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36}
 _KEY_CODES |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 
+# Chromium reads commands from descriptor 3 and answers on 4. The pipes may have these very numbers.
+_CONNECT = """
+import fcntl, os, sys
+commands, answers = (fcntl.fcntl(int(fd), fcntl.F_DUPFD, 100) for fd in sys.argv[1:3])
+os.dup2(commands, 3)
+os.dup2(answers, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
 @contextmanager
 def open_browser(folder: Path) -> Iterator[Page]:
     """Run Chromium with a profile of its own in a folder.
@@ -167,20 +181,15 @@ def open_browser(folder: Path) -> Iterator[Page]:
     (ours, theirs), (answers, their_answers) = os.pipe()[::-1], os.pipe()
     log = folder / "chromium.log"
 
-    def connect() -> None:  # Chromium reads commands from descriptor 3 and answers on 4
-        os.dup2(theirs, 13)
-        os.dup2(their_answers, 14)
-        os.dup2(13, 3)
-        os.dup2(14, 4)
-
+    program = [sys.executable, "-c", _CONNECT, str(theirs), str(their_answers)]
+    profile = f"--user-data-dir={folder / 'profile'}"
     with log.open("wb") as messages:
         process = subprocess.Popen(
-            [BROWSER or "chromium", *_OPTIONS, f"--user-data-dir={folder / 'profile'}"],
+            [*program, BROWSER or "/usr/bin/chromium", *_OPTIONS, profile],
             stdin=subprocess.DEVNULL,
             stdout=messages,
             stderr=messages,
-            close_fds=False,
-            preexec_fn=connect,
+            pass_fds=(theirs, their_answers),
         )
     os.close(theirs)
     os.close(their_answers)

@@ -1,39 +1,20 @@
-"""``prunedbpe explore``: the page holds the library's figures, and works in a real browser.
+"""``prunedbpe explore``: its page in a real browser, by pointer and by keyboard.
 
 ``PRUNEDBPE_BROWSER=required`` turns the skip without Chromium into a failure.
 """
 
 import csv
 import io
-import json
 import random
 import time
 
 import numpy as np
 import pytest
-from chromium import BROWSER, REQUIRED, open_browser
-from cli_helpers import make_text
-from random_texts import random_texts
+from explorer_helpers import figure, show, text_of
 
 import prunedbpe
 from prunedbpe import Tokenizer
-from prunedbpe.cli.main import run
-from prunedbpe.report.explorer import write_explorer
-from prunedbpe.visibility.exposure import encoded_length, exposure
-
-SEGMENTATIONS = ("standard", "rank", "shortest")
-
-# Cuts texts in the three ways of the page, as token ids.
-CUT = """texts => texts.map(text => {
-  const { encoder, vocabulary } = explorer;
-  const chunks = encoder.chunks(text);
-  const ids = ranks => ranks.map(rank => vocabulary.ids[rank]);
-  return {
-    standard: encoder.standard(chunks),
-    rank: ids(encoder.merged(chunks).flatMap(rank => vocabulary.expand(rank))),
-    shortest: ids(encoder.shortest(chunks)),
-  };
-})"""
+from prunedbpe.report.explorer import measure, write_explorer
 
 # Contrast of every visible text with what lies behind it, and elements wider than the window.
 INSPECT = """(() => {
@@ -67,57 +48,6 @@ INSPECT = """(() => {
 })()"""
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """Pages of one training: ``by_run``, ``alone``, ``shortest`` and ``compared``."""
-    folder = tmp_path_factory.mktemp("explore")
-    corpus = folder / "texts"
-    corpus.mkdir()
-    for seed, name in enumerate(("a.txt", "b.txt", "c.txt")):
-        (corpus / name).write_text(make_text(seed, 400), encoding="utf-8")
-    made = [
-        f"train {corpus} --vocab-size 500 --threshold auto --run-dir {folder}/run -q "
-        f"-o {folder}/tok",
-        f"prune {folder}/run --vocab-size 450 --threshold 40% -q -o {folder}/other",
-        f"prune {folder}/run --vocab-size 500 --threshold auto --segmentation shortest -q "
-        f"-o {folder}/shortest",
-        f"explore {folder}/tok --run {folder}/run -q -o {folder}/by_run.html",
-        f"explore {folder}/tok -q -o {folder}/alone.html",
-        f"explore {folder}/shortest --corpus {corpus} -q -o {folder}/shortest.html",
-        f"explore {folder}/tok --corpus {corpus} --against {folder}/other -q "
-        f"-o {folder}/compared.html",
-    ]
-    for words in made:
-        assert run(words.split()) == 0
-    return folder
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if BROWSER is None and not REQUIRED:
-        pytest.skip("no Chromium is installed (apt-get install chromium)")
-    folder = tmp_path_factory.mktemp("browser")
-    with open_browser(folder) as page:
-        page.downloads(folder)
-        page.folder = folder
-        yield page
-
-
-def show(browser, path, fragment="", *, width=1400, dark=False):
-    browser.problems.clear()
-    browser.look(width, dark=dark)
-    browser.open(path, fragment)
-    browser.wait("globalThis.explorer !== undefined")
-
-
-def text_of(browser, selector):
-    return browser.run(f"document.querySelector({json.dumps(selector)}).textContent")
-
-
-def figure(browser, selector):
-    return int(text_of(browser, selector).replace(",", ""))
-
-
 def test_writes_one_file(cli, pages, tmp_path):
     ended = cli("explore", pages / "tok", "--run", pages / "run", "-o", tmp_path / "new" / "x.html")
     assert not ended.out_bytes and "explorer written to" in ended.err
@@ -133,6 +63,9 @@ def test_errors(cli, pages, tmp_path):
     assert "only one of --run and --corpus" in both.err
     assert "is a folder" in cli("explore", tok, "-o", tmp_path, code=1).err
     assert "no such file" in cli("explore", tmp_path / "none", "-o", output, code=1).err
+    (tmp_path / "empty.txt").touch()
+    words = ["--corpus", tmp_path / "empty.txt", "-o", output]
+    assert "the text is empty" in cli("explore", tok, *words, code=1).err
     (tmp_path / "t.txt").write_text("other text, other merges " * 9, encoding="utf-8")
     words = ["--vocab-size", 270, "--threshold", 0, "-q", "--run-dir", tmp_path / "run"]
     cli("train", tmp_path / "t.txt", *words, "-o", tmp_path / "else")
@@ -141,119 +74,6 @@ def test_errors(cli, pages, tmp_path):
         in cli("explore", tok, "--run", tmp_path / "run", "-o", output, code=1).err
     )
     assert not output.exists()
-
-
-@pytest.mark.parametrize("name", ["paper", "reference", "gpt2", "cl100k", "o200k", "none"])
-def test_cuts_text_like_the_library(browser, tmp_path, name):
-    source = random.Random(7)
-    lines = make_text(1, 400).splitlines()
-    awkward = random_texts(600, seed=3)
-    tok = prunedbpe.train(
-        [*lines, *awkward[:300]], vocab_size=700, threshold="40%", pretokenizer=name
-    )
-    required = tok.vocabulary.visible_count - 256
-    pairs = tok.vocabulary.pairs[:required]
-    visible = np.ones(256 + required, bool)
-    standard = Tokenizer(prunedbpe.Vocabulary(pairs, visible), name)
-    texts = awkward + [
-        line[source.randrange(9) :] + source.choice(awkward)
-        for line in source.choices(lines, k=400)
-    ]
-    write_explorer(tmp_path / "x.html", tok)
-    show(browser, tmp_path / "x.html")
-    found = browser.run(f"({CUT})({json.dumps(texts)})")
-    assert len(texts) == len(found) == 1000 and tok.vocabulary.internal_count > 20
-    for text, cut in zip(texts, found, strict=True):
-        assert cut["standard"] == standard.encode(text), repr(text)
-        assert cut["rank"] == tok.encode(text, segmentation="rank"), repr(text)
-        assert cut["shortest"] == tok.encode(text, segmentation="shortest"), repr(text)
-    assert browser.problems == []
-
-
-def test_a_long_chunk_takes_no_time(browser, tmp_path):
-    tok = prunedbpe.train([make_text(1, 300)], vocab_size=900, threshold="20%", pretokenizer="none")
-    write_explorer(tmp_path / "x.html", tok)
-    show(browser, tmp_path / "x.html")
-    for text in ("a" * 50_000, make_text(2, 600)):
-        seconds, found = browser.run(
-            f"(() => {{ const begin = performance.now(); const [found] = ({CUT})"
-            f"([{json.dumps(text)}]); return [(performance.now() - begin) / 1000, found]; }})()"
-        )
-        assert found["rank"] == tok.encode(text) and seconds < 5
-
-
-def test_the_algebra_is_the_librarys(browser, pages):
-    show(browser, pages / "by_run.html", "#/curve?threshold=30")
-    tok = Tokenizer.load(pages / "tok")
-    merges = prunedbpe.MergeTable.load(pages / "run" / "merges.parquet").head(
-        len(tok.vocabulary.pairs)
-    )
-    exposures = exposure(merges.pairs, merges.applied)
-    assert browser.run("Array.from(explorer.algebra.exposures)") == exposures.tolist()
-    own = encoded_length(merges.pairs, merges.applied, ~tok.vocabulary.visible)
-    assert browser.run("explorer.algebra.length") == own
-    for threshold in (0, 1, 30, 60, 10**6):
-        browser.run(
-            "(() => { const exact = document.querySelector('#exact'); "
-            f"exact.value = {threshold}; exact.dispatchEvent(new Event('input')); }})()"
-        )
-        hidden = exposures < threshold
-        hidden[:256] = False
-        length = encoded_length(merges.pairs, merges.applied, hidden)
-        assert figure(browser, "#total") == length
-        assert figure(browser, "#visible") == int((~hidden).sum())
-        assert figure(browser, "#hidden") == int(hidden.sum())
-    assert browser.run("location.hash").startswith("#/curve?threshold=")
-
-
-def test_lengths_by_source(browser, pages):
-    """What the table of gains says is what encoding each file gives."""
-    show(browser, pages / "compared.html", "#/compare")
-    for name, loaded in (("own_lengths", "tok"), ("other_lengths", "other")):
-        tok = Tokenizer.load(pages / loaded)
-        lengths = [
-            sum(len(tok.encode(line)) for line in path.read_text(encoding="utf-8").split("\n"))
-            for path in sorted((pages / "texts").glob("*.txt"))
-        ]
-        assert browser.run(f"explorer.text.{name}") == lengths
-    assert browser.run("explorer.text.sources") == ["a.txt", "b.txt", "c.txt"]
-    own, other = (browser.run(f"explorer.text.{name}_lengths") for name in ("own", "other"))
-    gain = f"{abs(100 * (sum(own) - sum(other)) / sum(other)):.2f} %"
-    assert gain in text_of(browser, "tr.total")
-
-
-def test_worth_is_what_hiding_costs(browser, pages):
-    show(browser, pages / "by_run.html")
-    tok = Tokenizer.load(pages / "tok")
-    merges = prunedbpe.MergeTable.load(pages / "run" / "merges.parquet")
-    hidden = ~tok.vocabulary.visible
-    length = encoded_length(merges.pairs, merges.applied, hidden)
-    for rank in random.Random(0).sample(range(256, len(hidden)), 40):
-        changed = hidden.copy()
-        changed[rank] ^= True
-        by_hand = abs(encoded_length(merges.pairs, merges.applied, changed) - length)
-        assert browser.run(f"explorer.worthOf({rank})") == by_hand
-
-
-def test_a_tokenizer_of_fewest_tokens(browser, pages):
-    show(browser, pages / "shortest.html", "#/tokens")
-    tok = Tokenizer.load(pages / "shortest")
-    lines = "".join(
-        path.read_text(encoding="utf-8") for path in sorted((pages / "texts").glob("*.txt"))
-    ).split("\n")
-    ids = np.concatenate([tok.encode_to_numpy(line) for line in lines])
-    uses = np.bincount(ids, minlength=tok.vocab_size)
-    visible = np.flatnonzero(tok.vocabulary.visible)
-    found = np.array(
-        browser.run("Array.from(explorer.vocabulary.ids, (_, r) => explorer.exposureOf(r))")
-    )
-    assert found[visible].tolist() == uses[tok.vocabulary.token_ids[visible]].tolist()
-    # Without a token, the text is longer by its worth.
-    rank = int(visible[visible >= 256][np.argmax(found[visible[visible >= 256]])])
-    strings = [tok.vocabulary.strings[r] for r in visible if r != rank]
-    counts = prunedbpe.count(iter(lines))
-    without = prunedbpe.tokenizer.shortest.shortest_lengths(strings, counts)
-    assert browser.run(f"explorer.worthOf({rank})") == without - len(ids)
 
 
 def test_typing_cuts_live(browser, pages):
@@ -388,7 +208,10 @@ def test_filters_sort_and_csv(browser, pages):
 
 def test_the_page_of_a_token(browser, pages):
     tok = Tokenizer.load(pages / "tok")
-    rank = int(np.flatnonzero(~tok.vocabulary.visible)[0])
+    hidden = np.flatnonzero(~tok.vocabulary.visible)
+    sources = prunedbpe.SourceCounts.load(pages / "run" / "sources.parquet")
+    exposures = measure(tok, sources).exposures
+    rank = int(hidden[np.argmax(exposures[hidden].sum(axis=1))])
     show(browser, pages / "by_run.html", f"#/token/{tok.vocabulary.token_ids[rank]}")
     seen = text_of(browser, "main")
     for title in ("How it is built", "What builds on it", "Where it occurs", "Example chunks"):
@@ -405,7 +228,7 @@ def test_the_page_of_a_token(browser, pages):
     by_source = browser.run(
         "[...document.querySelectorAll('.bar-row .n')].map(e => +e.textContent)"
     )
-    assert sum(by_source) == browser.run(f"explorer.exposureOf({rank})")
+    assert sorted(by_source) == sorted(count for count in exposures[rank].tolist() if count)
     show(browser, pages / "by_run.html", f"#/token/{tok.special_tokens['<_EOS_>']}")
     assert "reserved token" in text_of(browser, "main")
     show(browser, pages / "by_run.html", "#/token/99999")

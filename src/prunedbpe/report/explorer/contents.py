@@ -77,7 +77,7 @@ def write_explorer(
         packed.header["against"] = packed.add_vocabulary("other", against, against_name)
     if measured is not None:
         packed.add_measured(measured, text_name, tokenizer.segmentation)
-    page = as_html(packed).encode()
+    page = as_html(packed).encode(errors="replace")  # a name may hold surrogates
     with atomic_write(path) as file:
         file.write(page)
     return len(page)

@@ -73,7 +73,7 @@ def measure(
 
     Raises:
         RunMismatchError: The merges belong to another tokenizer.
-        SettingsError: Neither text nor merges are given.
+        SettingsError: Neither text nor merges are given, or the text is empty.
 
     >>> import prunedbpe
     >>> tok = prunedbpe.train(["hat hat hat that"], vocab_size=262, threshold=2)
@@ -89,6 +89,8 @@ def measure(
         if merges is None:
             raise SettingsError("nothing to measure on", hint="give counts, or merges of a run")
         return Measured(merges.head(len(pairs)).applied)
+    if not len(sources.total):
+        raise SettingsError("the text is empty", hint="measure on text, or leave it out")
     table = MergeTable.from_pairs(pairs, tokenizer.pretokenizer)
     applied = merges.head(len(pairs)).applied if merges is not None else None
     if applied is None:

@@ -17,7 +17,7 @@ export function compareView(page) {
       figure(hidden.length, "Hidden", `visible only in ${name}`),
       figure(fresh.length, "New", `visible only in ${vocabulary.about.name}`),
       figure(same, "Same", "visible in both")),
-    element("section", {}, element("h3", {}, "Gain of each source"), element("p", { class: "soft" }, "The source that gains least comes first."), gains(page, name)),
+    element("section", {}, element("h3", {}, "Gain of each source"), gains(page, name)),
     list(page, "Hidden", hidden, "No token was hidden."),
     list(page, "New", fresh, "No token is new."),
     element("button", { type: "button", id: "csv", onclick: () => download("compared.csv", [
@@ -100,5 +100,5 @@ function gains(page, name) {
     body));
   const more = element("button", { type: "button", class: "more" }, `Show all ${number(rows.length)} sources`);
   more.addEventListener("click", () => { body.append(...rows.slice(FIRST).map((row) => line(row))); more.remove(); table.focus(); });
-  return [table, rows.length > FIRST ? more : null];
+  return [element("p", { class: "soft" }, "The source that gains least comes first."), table, rows.length > FIRST ? more : null];
 }

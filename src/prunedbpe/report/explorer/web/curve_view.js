@@ -37,7 +37,8 @@ export function curveView(page, query) {
       figure("hidden", "Internal tokens", number(hidden), `with an exposure below ${number(threshold)}`),
       figure("total", "Tokens of the text", number(length), `${(algebra.totalBytes / length).toFixed(3)} bytes per token`),
       figure("standard", "Standard BPE of that size", number(standard),
-        length === standard ? "just as many" : `${percent(length, standard)} by the threshold`));
+        length === standard ? "needs just as many"
+          : `the threshold needs ${percent(length, standard).slice(1)} ${length < standard ? "fewer" : "more"}`));
     canvas.setAttribute("aria-label", `Exposure of ${number(vocabulary.size - 256)} learned tokens against rank. `
       + `${number(hidden)} lie below the threshold ${number(threshold)}. Arrow keys walk along the ranks.`);
   };

@@ -93,7 +93,11 @@ function sources(page, rank) {
   const { cells } = page;
   if (!cells) return null;
   const [begin, end] = [cells.offsets[rank], cells.offsets[rank + 1]];
-  if (begin === end) return element("p", { class: "soft" }, "It stands nowhere in the text: longer tokens took its place.");
+  if (begin === end) {
+    return element("p", { class: "soft" }, page.isShortest && !page.vocabulary.visible[rank]
+      ? "Nowhere: the fewest tokens are visible ones only."
+      : "Nowhere in the text: longer tokens took its place.");
+  }
   const exposure = page.exposureOf(rank);
   const rows = [];
   for (let cell = begin; cell < end; cell++) rows.push([page.text.sources[cells.sources[cell]], cells.exposures[cell]]);
@@ -112,7 +116,7 @@ function examples(page, rank) {
   const { examples } = page;
   if (!examples) return null;
   const [begin, end] = [examples.offsets[rank], examples.offsets[rank + 1]];
-  if (begin === end) return element("p", { class: "soft" }, "It stands in no chunk of the text.");
+  if (begin === end) return null;
   const list = [];
   for (let at = begin; at < end; at++) {
     list.push(element("li", {}, element("span", { class: "excerpt" }, element("bdi", {}, marked(page, rank, at))),
@@ -120,7 +124,8 @@ function examples(page, rank) {
   }
   return [
     element("ul", { class: "examples" }, list),
-    element("p", { class: "soft" }, `In ${plural(examples.unique[rank], "different chunk")}${examples.unique[rank] > list.length ? "; the most frequent are shown" : ""}.`),
+    element("p", { class: "soft" }, examples.unique[rank] > list.length
+      ? `The most frequent of ${number(examples.unique[rank])} different chunks.` : "These are all."),
   ];
 }
 

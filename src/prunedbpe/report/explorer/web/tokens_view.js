@@ -4,7 +4,7 @@ import { chip, download, element, number, plain, plural, visibleText } from "./w
 
 const STEP = 100; // rows added at a time
 
-const SEARCHES = [["text", "Text"], ["hex", "Hex"], ["id", "Id"], ["regex", "Regex"]];
+const SEARCHES = [["text", "Text"], ["hex", "Hex"], ["id", "Id"], ["regex", "Regular expression"]];
 
 export function tokensView(page, query) {
   const state = { q: "", by: "text", state: "all", group: "all", script: "all", sort: page.algebra ? "exposure" : "rank",

@@ -132,6 +132,7 @@ export function installTooltip(page) {
   document.addEventListener("pointerover", show);
   document.addEventListener("focusin", show);
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  document.addEventListener("input", hide); // the token may be gone
   addEventListener("hashchange", hide);
 }
 
