@@ -10,9 +10,10 @@ from explorer_helpers import figure, show, text_of
 from random_texts import random_texts
 
 import prunedbpe
-from prunedbpe import Tokenizer
+from prunedbpe import SourceCounts, Tokenizer
+from prunedbpe.errors import SettingsError
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
-from prunedbpe.report.explorer import write_explorer
+from prunedbpe.report.explorer import measure, write_explorer
 from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.visibility.exposure import encoded_length, exposure
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
@@ -75,6 +76,25 @@ def test_cuts_text_like_an_imported_tokenizer(browser, tmp_path):
         show(browser, tmp_path / "x.html")
         found = browser.run(f"({CUT})({json.dumps(texts)})")
         assert [cut[segmentation] for cut in found] == [tok.encode(text) for text in texts]
+
+
+def test_tokens_that_no_merge_makes(browser, tmp_path):
+    """The page has no rank for them, so it does not claim to cut text like the original."""
+    vocabulary = ForeignVocabulary(
+        np.array([[97, 98]], np.uint32),
+        np.ones(257, bool),
+        (),
+        ids_of_ranks=tuple(range(257)),
+        unmergeable=((b"xyz", 257),),
+    )
+    cut = ForeignCut(prunedbpe.Pretokenizer("gpt2"), "15.0.0")
+    tok = ImportedTokenizer(vocabulary, cut, segmentation="shortest")
+    counts = prunedbpe.count(iter(["ab xyz"]), pretokenizer="gpt2")
+    with pytest.raises(SettingsError, match="no merge makes some of them"):
+        measure(tok, SourceCounts.single(counts))
+    write_explorer(tmp_path / "x.html", tok)
+    show(browser, tmp_path / "x.html")
+    assert "no merge makes some" in text_of(browser, "main")
 
 
 def test_normalizes_first(browser, tmp_path):

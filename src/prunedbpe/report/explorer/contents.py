@@ -32,7 +32,8 @@ MOST_SOURCES = 5
 
 MODULES = (
     *("unpacking", "algebra", "encoder", "words"),
-    *("text_view", "tokens_view", "curve_view", "token_view", "compare_view", "explorer"),
+    *("text_view", "token_table", "tokens_view", "curve_view", "token_view", "compare_view"),
+    "explorer",
 )
 """The scripts of the page, each after those it imports."""
 
@@ -208,8 +209,8 @@ def describe_cut(tokenizer: Tokenizer) -> dict[str, Any]:
     '[\\u{0}-\\u{10FFFF}]+'
     """
     if isinstance(tokenizer, ImportedTokenizer):
-        if tokenizer.whole_chunks and tokenizer.foreign.unmergeable:
-            return {"reason": "the original looks up whole chunks that no merge makes"}
+        if tokenizer.foreign.unmergeable:
+            return {"reason": "no merge makes some of the original's tokens"}
         if tokenizer.cut.normalization is not None:
             return {"reason": "the original normalizes text by another version of Unicode"}
         replaced = [[first, last, text] for first, last, text in tokenizer.cut.replacements()]

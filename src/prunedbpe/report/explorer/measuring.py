@@ -18,6 +18,7 @@ from prunedbpe.errors import SettingsError
 from prunedbpe.merges import Applied, MergeTable, check_same_merges, replay
 from prunedbpe.report.explorer.example_chunks import Examples, find_examples
 from prunedbpe.tokenizer import Tokenizer
+from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.tokenizer.shortest import ShortestSegmenter
 from prunedbpe.types import BYTE_COUNT, BoolArray, Int64Array, UInt32Array
 from prunedbpe.visibility.fewest import FewestCorpus
@@ -101,6 +102,7 @@ def measure(
     own, worths = by_rank, None
     widths = _widths(pairs, tokenizer.vocabulary.visible)
     if tokenizer.segmentation == "shortest":
+        _check_mergeable(tokenizer)
         own = _Segmentation.shortest(tokenizer, sources, threads)
         widths = np.ones_like(widths)
         worths = _worths(tokenizer, table, sources, threads)
@@ -184,6 +186,16 @@ def _worths(
     return np.where(visible, corpus.losses[:, 0], corpus.gains[:, 0])
 
 
+def _check_mergeable(tokenizer: Tokenizer) -> None:
+    """Refuse an imported tokenizer that uses tokens without a rank."""
+    if isinstance(tokenizer, ImportedTokenizer) and tokenizer.foreign.unmergeable:
+        raise SettingsError(
+            "the tokenizer takes the fewest tokens, and no merge makes some of them: they have no "
+            "rank to measure",
+            hint="explore it without text",
+        )
+
+
 def _lengths(
     other: Tokenizer | None, tokenizer: Tokenizer, sources: SourceCounts, threads: int | None
 ) -> Int64Array | None:
@@ -191,6 +203,7 @@ def _lengths(
     if other is None or other.pretokenizer != tokenizer.pretokenizer:
         return None
     if other.segmentation == "shortest":
+        _check_mergeable(other)
         found = _Segmentation.shortest(other, sources, threads).exposures.sum(axis=0)
         return np.asarray(found, np.int64)
     exposures = _Segmentation.by_rank(other, sources, threads).exposures

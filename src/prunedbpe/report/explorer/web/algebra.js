@@ -9,7 +9,9 @@ export class Algebra {
     // Tokens of the text after 0, 1, 2, ... merges: Standard BPE of every size.
     this.lengths = new Float64Array(applied.length + 1);
     this.lengths[0] = this.totalBytes;
-    applied.forEach((count, i) => { this.lengths[i + 1] = this.lengths[i] - count; });
+    applied.forEach((count, i) => {
+      this.lengths[i + 1] = this.lengths[i] - count;
+    });
     this.exposures = new Float64Array(vocabulary.size);
     this.exposures.set(byteCounts);
     for (let rank = 256; rank < vocabulary.size; rank++) {

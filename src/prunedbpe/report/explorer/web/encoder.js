@@ -23,10 +23,12 @@ export class Encoder {
     text = text.toWellFormed();
     if (nfc) text = text.normalize("NFC");
     // A character newer than the original's Unicode is cut as one of its former class.
-    const cut = !this.replaced ? text : text.replace(this.replaced, (character) => {
-      const point = character.codePointAt(0);
-      return replaced.find(([first, last]) => first <= point && point <= last)[2];
-    });
+    const cut = !this.replaced
+      ? text
+      : text.replace(this.replaced, (character) => {
+          const point = character.codePointAt(0);
+          return replaced.find(([first, last]) => first <= point && point <= last)[2];
+        });
     const chunks = [];
     for (const { 0: match, index } of cut.matchAll(this.pattern)) {
       chunks.push(utf8.encode(text.slice(index, index + match.length)));
@@ -57,7 +59,9 @@ export class Encoder {
   }
 }
 
-function key(left, right) { return left * 0x200000 + right; }
+function key(left, right) {
+  return left * 0x200000 + right;
+}
 
 // Always the lowest-ranked adjacent pair, the leftmost if tied. A heap of candidates over a linked
 // list: n log n, because without a pretokenizer the whole text is one chunk.

@@ -10,7 +10,12 @@ import { tokensView } from "./tokens_view.js";
 import { Vocabulary, offsetsOf, unpack } from "./unpacking.js";
 import { element, installTooltip, number, plural } from "./words.js";
 
-const VIEWS = [["text", "Text"], ["tokens", "Tokens"], ["curve", "Curve"], ["compare", "Compare"]];
+const VIEWS = [
+  ["text", "Text"],
+  ["tokens", "Tokens"],
+  ["curve", "Curve"],
+  ["compare", "Compare"],
+];
 
 // What the views share.
 class Page {
@@ -27,23 +32,39 @@ class Page {
     this.isShortest = header.tokenizer.segmentation === "shortest";
     this.knowsWorth = Boolean(this.algebra && (!this.isShortest || arrays.worths));
     if (arrays["cells.per_rank"]) {
-      this.cells = { offsets: offsetsOf(arrays["cells.per_rank"]), sources: arrays["cells.sources"],
-        exposures: arrays["cells.exposures"], all: arrays["cells.all"] };
+      this.cells = {
+        offsets: offsetsOf(arrays["cells.per_rank"]),
+        sources: arrays["cells.sources"],
+        exposures: arrays["cells.exposures"],
+        all: arrays["cells.all"],
+      };
     }
     if (arrays["examples.per_rank"]) {
       const places = offsetsOf(arrays["examples.excerpts.lengths"]);
       const texts = arrays["examples.excerpts.utf8"];
-      this.examples = { offsets: offsetsOf(arrays["examples.per_rank"]), counts: arrays["examples.counts"],
-        unique: arrays["examples.unique"], starts: arrays["examples.starts"],
-        excerpt: (at) => new TextDecoder().decode(texts.subarray(places[at], places[at + 1])) };
+      this.examples = {
+        offsets: offsetsOf(arrays["examples.per_rank"]),
+        counts: arrays["examples.counts"],
+        unique: arrays["examples.unique"],
+        starts: arrays["examples.starts"],
+        excerpt: (at) => new TextDecoder().decode(texts.subarray(places[at], places[at + 1])),
+      };
     }
   }
 
   // Occurrences in the text, in the tokenizer's own segmentation.
-  exposureOf(rank) { return this.arrays.uses ? this.arrays.uses[rank] : this.isShortest ? undefined : this.algebra?.exposures[rank]; }
+  exposureOf(rank) {
+    return this.arrays.uses
+      ? this.arrays.uses[rank]
+      : this.isShortest
+        ? undefined
+        : this.algebra?.exposures[rank];
+  }
 
   // How often a rank is met while internal ones are expanded; only by rank.
-  flowOf(rank) { return this.isShortest ? undefined : this.algebra?.flows[rank]; }
+  flowOf(rank) {
+    return this.isShortest ? undefined : this.algebra?.flows[rank];
+  }
 
   // Tokens of the text that its slot saves, or that a slot would save. Bytes are never hidden.
   worthOf(rank) {
@@ -59,11 +80,17 @@ class Page {
     return vocabulary.replacement(rank);
   }
 
-  groupOf(token) { return typeof token === "number" ? this.header.groups[this.arrays.groups[token]] : undefined; }
+  groupOf(token) {
+    return typeof token === "number" ? this.header.groups[this.arrays.groups[token]] : undefined;
+  }
 
-  scriptOf(token) { return typeof token === "number" ? this.header.scripts[this.arrays.scripts[token]] : undefined; }
+  scriptOf(token) {
+    return typeof token === "number" ? this.header.scripts[this.arrays.scripts[token]] : undefined;
+  }
 
-  vocabularyOf(part) { return part.dataset.vocabulary === "other" ? this.other : this.vocabulary; }
+  vocabularyOf(part) {
+    return part.dataset.vocabulary === "other" ? this.other : this.vocabulary;
+  }
 
   // Keep the address up to date without a step in the history.
   replaceHash(hash) {
@@ -94,7 +121,8 @@ class Page {
     this.root.replaceChildren(element("div", { class: `view-${shown}` }, views[shown]()));
     for (const link of document.querySelectorAll("nav a")) {
       const current = link.dataset.view === (shown === "token" ? "tokens" : shown);
-      if (current) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+      if (current) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
     }
     const heading = this.root.querySelector("h2");
     heading.setAttribute("tabindex", -1);
@@ -104,7 +132,11 @@ class Page {
 }
 
 function safelyDecoded(text) {
-  try { return decodeURIComponent(text); } catch { return text; }
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function summary(page) {
@@ -117,8 +149,13 @@ function summary(page) {
   ];
   if (text) {
     const length = page.isShortest ? text.shortest : page.algebra.length;
-    const size = page.algebra.totalBytes < 1e6 ? plural(page.algebra.totalBytes, "byte") : `${(page.algebra.totalBytes / 1e6).toFixed(1)} MB`;
-    parts.push(`measured on ${text.name}, ${size}${length === undefined ? "" : ` in ${plural(length, "token")}`}`);
+    const size =
+      page.algebra.totalBytes < 1e6
+        ? plural(page.algebra.totalBytes, "byte")
+        : `${(page.algebra.totalBytes / 1e6).toFixed(1)} MB`;
+    parts.push(
+      `measured on ${text.name}, ${size}${length === undefined ? "" : ` in ${plural(length, "token")}`}`,
+    );
   }
   return parts.join(" · ");
 }
@@ -127,11 +164,21 @@ async function start() {
   const page = new Page(await unpack(document.getElementById("contents").textContent));
   document.getElementById("contents").remove();
   document.getElementById("about").textContent = summary(page);
-  document.querySelector("nav ul").replaceChildren(...VIEWS.map(([name, title]) =>
-    element("li", {}, element("a", { href: `#/${name}`, "data-view": name }, title))));
+  document
+    .querySelector("nav ul")
+    .replaceChildren(
+      ...VIEWS.map(([name, title]) =>
+        element("li", {}, element("a", { href: `#/${name}`, "data-view": name }, title)),
+      ),
+    );
   installTooltip(page);
-  addEventListener("hashchange", () => { const heading = page.show(); scrollTo(0, 0); heading.focus({ preventScroll: true }); });
-  document.querySelector(".skip").addEventListener("click", (event) => { // a fragment would be taken for a view
+  addEventListener("hashchange", () => {
+    const heading = page.show();
+    scrollTo(0, 0);
+    heading.focus({ preventScroll: true });
+  });
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    // a fragment would be taken for a view
     event.preventDefault();
     page.root.focus();
   });
@@ -140,7 +187,10 @@ async function start() {
 }
 
 start().catch((error) => {
-  document.querySelector("main").replaceChildren(element("p", { class: "bad" },
-    `This page needs a browser of 2023 or later: ${error.message}`));
+  document
+    .querySelector("main")
+    .replaceChildren(
+      element("p", { class: "bad" }, `This page needs a browser of 2023 or later: ${error.message}`),
+    );
   throw error;
 });

@@ -1,7 +1,7 @@
 // The page of one token: how it is built, what builds on it, where it occurs, what it is worth.
 
 import { chip, chips, element, empty, facts, number, plural, shortened, visibleText } from "./words.js";
-import { stateOf } from "./tokens_view.js";
+import { stateOf } from "./token_table.js";
 
 const DEPTH = 4; // levels of the merge tree that are open
 
@@ -13,8 +13,12 @@ export function tokenView(page, id) {
   const exposure = page.exposureOf(rank);
   return [
     element("p", { class: "soft crumb" }, element("a", { href: "#/tokens" }, "Tokens"), ` / ${id}`),
-    element("h2", { class: "name" }, chip(vocabulary, rank, "huge flat", { href: null, "data-rank": null }),
-      element("span", { class: `tag ${isVisible ? "" : "warm"}` }, stateOf(page, rank))),
+    element(
+      "h2",
+      { class: "name" },
+      chip(vocabulary, rank, "huge flat", { href: null, "data-rank": null }),
+      element("span", { class: `tag ${isVisible ? "" : "warm"}` }, stateOf(page, rank)),
+    ),
     facts([
       ["Token id", String(id)],
       ["Rank", number(rank)],
@@ -38,11 +42,19 @@ function section(title, ...content) {
 function specialView(page, id) {
   const found = Object.entries(page.vocabulary.about.special_tokens).find(([, one]) => one === id);
   if (!found) {
-    return [element("h2", {}, "No such token"), empty(`No token has the id ${id}`, element("a", { href: "#/tokens" }, "Search all tokens"), ".")];
+    return [
+      element("h2", {}, "No such token"),
+      empty(`No token has the id ${id}`, element("a", { href: "#/tokens" }, "Search all tokens"), "."),
+    ];
   }
   return [
     element("p", { class: "soft crumb" }, element("a", { href: "#/tokens" }, "Tokens"), ` / ${id}`),
-    element("h2", { class: "name" }, element("span", { class: "token flat huge" }, visibleText(found[0])), element("span", { class: "tag" }, "special")),
+    element(
+      "h2",
+      { class: "name" },
+      element("span", { class: "token flat huge" }, visibleText(found[0])),
+      element("span", { class: "tag" }, "special"),
+    ),
     element("p", {}, "A reserved token: no merge makes it, and text does not contain it."),
   ];
 }
@@ -51,24 +63,50 @@ function worth(page, rank, isVisible) {
   const { vocabulary } = page;
   if (rank < 256) return element("p", {}, "A single byte is always visible.");
   const parts = page.standIns(vocabulary, rank);
-  const place = element("p", {}, isVisible ? "Hidden, it would become " : "It becomes ", chips(vocabulary, parts), ".");
+  const place = element(
+    "p",
+    {},
+    isVisible ? "Hidden, it would become " : "It becomes ",
+    chips(vocabulary, parts),
+    ".",
+  );
   const value = page.worthOf(rank);
   if (value === undefined) return [place];
   const uses = page.flowOf(rank);
   const counted = uses === undefined ? "" : `, met ${number(uses)} times,`;
-  return [place, element("p", { class: "soft" }, isVisible
-    ? `This slot of the vocabulary${counted} saves ${plural(value, "token")} of the text.`
-    : `A slot of the vocabulary for it${counted} would save ${plural(value, "token")} of the text.`)];
+  return [
+    place,
+    element(
+      "p",
+      { class: "soft" },
+      isVisible
+        ? `This slot of the vocabulary${counted} saves ${plural(value, "token")} of the text.`
+        : `A slot of the vocabulary for it${counted} would save ${plural(value, "token")} of the text.`,
+    ),
+  ];
 }
 
 // The merge tree: a token, and below it the two it is made of. Deep parts are folded.
 function branch(page, rank, depth) {
   const { vocabulary } = page;
   const exposure = page.exposureOf(rank);
-  const label = [chip(vocabulary, rank), element("span", { class: "soft" },
-    rank < 256 ? "byte" : `rank ${number(rank)}`, exposure === undefined ? "" : ` · exposure ${number(exposure)}`)];
+  const label = [
+    chip(vocabulary, rank),
+    element(
+      "span",
+      { class: "soft" },
+      rank < 256 ? "byte" : `rank ${number(rank)}`,
+      exposure === undefined ? "" : ` · exposure ${number(exposure)}`,
+    ),
+  ];
   if (rank < 256) return element("li", {}, element("div", { class: "node" }, label));
-  const make = () => element("ul", {}, branch(page, vocabulary.left(rank), depth + 1), branch(page, vocabulary.right(rank), depth + 1));
+  const make = () =>
+    element(
+      "ul",
+      {},
+      branch(page, vocabulary.left(rank), depth + 1),
+      branch(page, vocabulary.right(rank), depth + 1),
+    );
   if (depth < DEPTH) return element("li", {}, element("div", { class: "node" }, label), make());
   const folded = element("details", {}, element("summary", {}, label));
   folded.addEventListener("toggle", () => folded.append(make()), { once: true });
@@ -83,8 +121,12 @@ function above(page, rank) {
   const direct = vocabulary.parents(rank).length;
   if (page.algebra) all.sort((a, b) => page.exposureOf(b) - page.exposureOf(a) || a - b);
   return [
-    element("p", { class: "soft" }, `${plural(all.length, "token")}, ${number(visible.length)} of them visible; ${number(direct)} built from it directly.`,
-      page.algebra ? " Most exposed first." : ""),
+    element(
+      "p",
+      { class: "soft" },
+      `${plural(all.length, "token")}, ${number(visible.length)} of them visible; ${number(direct)} built from it directly.`,
+      page.algebra ? " Most exposed first." : "",
+    ),
     shortened(all, (one) => chip(vocabulary, one)),
   ];
 }
@@ -94,22 +136,39 @@ function sources(page, rank) {
   if (!cells) return null;
   const [begin, end] = [cells.offsets[rank], cells.offsets[rank + 1]];
   if (begin === end) {
-    return element("p", { class: "soft" }, page.isShortest && !page.vocabulary.visible[rank]
-      ? "Nowhere: the fewest tokens are visible ones only."
-      : "Nowhere in the text: longer tokens took its place.");
+    return element(
+      "p",
+      { class: "soft" },
+      page.isShortest && !page.vocabulary.visible[rank]
+        ? "Nowhere: the fewest tokens are visible ones only."
+        : "Nowhere in the text: longer tokens took its place.",
+    );
   }
   const exposure = page.exposureOf(rank);
   const rows = [];
-  for (let cell = begin; cell < end; cell++) rows.push([page.text.sources[cells.sources[cell]], cells.exposures[cell]]);
+  for (let cell = begin; cell < end; cell++)
+    rows.push([page.text.sources[cells.sources[cell]], cells.exposures[cell]]);
   const rest = exposure - rows.reduce((sum, [, count]) => sum + count, 0);
   const others = cells.all[rank] - rows.length;
   if (others > 0) rows.push([plural(others, "other source"), rest]);
   const most = Math.max(...rows.map(([, count]) => count));
-  return element("div", { class: "bars", role: "table", "aria-label": "Exposure by source" }, rows.map(([name, count]) =>
-    element("div", { class: "bar-row", role: "row" },
-      element("span", { role: "rowheader", class: "bar-name" }, name),
-      element("span", { class: "bar-track", "aria-hidden": "true" }, element("span", { class: "bar-fill", style: `width: ${(100 * count) / most}%` })),
-      element("span", { role: "cell", class: "n" }, number(count)))));
+  return element(
+    "div",
+    { class: "bars", role: "table", "aria-label": "Exposure by source" },
+    rows.map(([name, count]) =>
+      element(
+        "div",
+        { class: "bar-row", role: "row" },
+        element("span", { role: "rowheader", class: "bar-name" }, name),
+        element(
+          "span",
+          { class: "bar-track", "aria-hidden": "true" },
+          element("span", { class: "bar-fill", style: `width: ${(100 * count) / most}%` }),
+        ),
+        element("span", { role: "cell", class: "n" }, number(count)),
+      ),
+    ),
+  );
 }
 
 function examples(page, rank) {
@@ -119,13 +178,24 @@ function examples(page, rank) {
   if (begin === end) return null;
   const list = [];
   for (let at = begin; at < end; at++) {
-    list.push(element("li", {}, element("span", { class: "excerpt" }, element("bdi", {}, marked(page, rank, at))),
-      element("span", { class: "soft" }, ` × ${number(examples.counts[at])}`)));
+    list.push(
+      element(
+        "li",
+        {},
+        element("span", { class: "excerpt" }, element("bdi", {}, marked(page, rank, at))),
+        element("span", { class: "soft" }, ` × ${number(examples.counts[at])}`),
+      ),
+    );
   }
   return [
     element("ul", { class: "examples" }, list),
-    element("p", { class: "soft" }, examples.unique[rank] > list.length
-      ? `The most frequent of ${number(examples.unique[rank])} different chunks.` : "These are all."),
+    element(
+      "p",
+      { class: "soft" },
+      examples.unique[rank] > list.length
+        ? `The most frequent of ${number(examples.unique[rank])} different chunks.`
+        : "These are all.",
+    ),
   ];
 }
 
@@ -135,5 +205,9 @@ function marked(page, rank, at) {
   const text = page.vocabulary.text(rank);
   const start = page.examples.starts[at];
   if (text === null || excerpt.substr(start, text.length) !== text) return visibleText(excerpt);
-  return [...visibleText(excerpt.slice(0, start)), element("mark", {}, visibleText(text)), ...visibleText(excerpt.slice(start + text.length))];
+  return [
+    ...visibleText(excerpt.slice(0, start)),
+    element("mark", {}, visibleText(text)),
+    ...visibleText(excerpt.slice(start + text.length)),
+  ];
 }

@@ -18,7 +18,9 @@ export async function unpack(base64) {
 // Where each of several parts begins, and where the last one ends.
 export function offsetsOf(lengths) {
   const offsets = new Uint32Array(lengths.length + 1);
-  lengths.forEach((length, i) => { offsets[i + 1] = offsets[i] + length; });
+  lengths.forEach((length, i) => {
+    offsets[i + 1] = offsets[i] + length;
+  });
   return offsets;
 }
 
@@ -49,20 +51,31 @@ export class Vocabulary {
     this.flat = new Uint8Array(this.offsets[this.size]);
     for (let rank = 0; rank < this.size; rank++) {
       const at = this.offsets[rank];
-      if (rank < 256) { this.flat[at] = rank; continue; }
+      if (rank < 256) {
+        this.flat[at] = rank;
+        continue;
+      }
       const left = this.bytes(this.left(rank));
       this.flat.set(left, at);
       this.flat.set(this.bytes(this.right(rank)), at + left.length);
     }
   }
 
-  left(rank) { return this.pairs[2 * (rank - 256)]; }
+  left(rank) {
+    return this.pairs[2 * (rank - 256)];
+  }
 
-  right(rank) { return this.pairs[2 * (rank - 256) + 1]; }
+  right(rank) {
+    return this.pairs[2 * (rank - 256) + 1];
+  }
 
-  bytes(rank) { return this.flat.subarray(this.offsets[rank], this.offsets[rank + 1]); }
+  bytes(rank) {
+    return this.flat.subarray(this.offsets[rank], this.offsets[rank + 1]);
+  }
 
-  length(rank) { return this.offsets[rank + 1] - this.offsets[rank]; }
+  length(rank) {
+    return this.offsets[rank + 1] - this.offsets[rank];
+  }
 
   // The token as text, or null if its bytes are not UTF-8.
   text(rank) {
@@ -71,7 +84,9 @@ export class Vocabulary {
     return this.texts[rank];
   }
 
-  hex(rank) { return hexOf(this.bytes(rank)); }
+  hex(rank) {
+    return hexOf(this.bytes(rank));
+  }
 
   // The visible ranks that stand for a rank; `isVisible` may be another vocabulary's.
   expand(rank, isVisible = (part) => this.visible[part]) {
@@ -102,11 +117,15 @@ export class Vocabulary {
           if (this.right(above) !== left) use(this.right(above), above);
         }
       };
-      each((part) => { counts[part]++; });
+      each((part) => {
+        counts[part]++;
+      });
       this.parentOffsets = offsetsOf(counts);
       this.parentRanks = new Uint32Array(this.parentOffsets[this.size]);
       const next = this.parentOffsets.slice();
-      each((part, above) => { this.parentRanks[next[part]++] = above; });
+      each((part, above) => {
+        this.parentRanks[next[part]++] = above;
+      });
     }
     return this.parentRanks.subarray(this.parentOffsets[rank], this.parentOffsets[rank + 1]);
   }
@@ -117,7 +136,10 @@ export class Vocabulary {
     const stack = [rank];
     while (stack.length) {
       for (const above of this.parents(stack.pop())) {
-        if (!found.has(above)) { found.add(above); stack.push(above); }
+        if (!found.has(above)) {
+          found.add(above);
+          stack.push(above);
+        }
       }
     }
     return [...found].sort((a, b) => a - b);
@@ -125,7 +147,11 @@ export class Vocabulary {
 }
 
 export function decoded(bytes) {
-  try { return strict.decode(bytes); } catch { return null; }
+  try {
+    return strict.decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 export function hexOf(bytes) {

@@ -26,7 +26,9 @@ export function percent(value, base, digits = 2) {
   return `${Number(text) === 0 ? "±" : share < 0 ? "−" : "+"}${text} %`;
 }
 
-export function plural(count, noun) { return `${number(count)} ${noun}${count === 1 ? "" : "s"}`; }
+export function plural(count, noun) {
+  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
 
 const MARKS = { " ": "·", "\n": "↵", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u3000": "□" };
 
@@ -41,7 +43,10 @@ export function visibleText(text) {
   const parts = [];
   for (const part of text.split(/([\p{Z}\p{C}])/u)) {
     if (!part) continue;
-    if (!/^[\p{Z}\p{C}]$/u.test(part)) { parts.push(part); continue; }
+    if (!/^[\p{Z}\p{C}]$/u.test(part)) {
+      parts.push(part);
+      continue;
+    }
     const code = part.codePointAt(0).toString(16).toUpperCase();
     parts.push(element("span", { class: "mark" }, MARKS[part] ?? `U+${code.padStart(4, "0")}`));
   }
@@ -56,16 +61,24 @@ export function plain(vocabulary, rank) {
 // A token as a link to its page. Marks combine with the character before: isolate each token.
 export function chip(vocabulary, rank, classes = "", attributes = {}) {
   const state = vocabulary.visible[rank] ? "" : " internal";
-  return element("a", {
-    class: `token${state} ${classes}`,
-    href: `#/token/${vocabulary.ids[rank]}`,
-    "data-rank": rank,
-    ...attributes,
-  }, element("bdi", {}, spelled(vocabulary.bytes(rank))));
+  return element(
+    "a",
+    {
+      class: `token${state} ${classes}`,
+      href: `#/token/${vocabulary.ids[rank]}`,
+      "data-rank": rank,
+      ...attributes,
+    },
+    element("bdi", {}, spelled(vocabulary.bytes(rank))),
+  );
 }
 
 export function chips(vocabulary, ranks) {
-  return element("span", { class: "chips" }, Array.from(ranks, (rank) => chip(vocabulary, rank)));
+  return element(
+    "span",
+    { class: "chips" },
+    Array.from(ranks, (rank) => chip(vocabulary, rank)),
+  );
 }
 
 // Long lists begin with a few, and a button shows the others.
@@ -84,8 +97,13 @@ export function shortened(items, make, most = 60) {
 }
 
 export function facts(rows) {
-  return element("dl", { class: "facts" }, rows.filter(Boolean).map(([term, ...value]) =>
-    element("div", {}, element("dt", {}, term), element("dd", {}, value))));
+  return element(
+    "dl",
+    { class: "facts" },
+    rows
+      .filter(Boolean)
+      .map(([term, ...value]) => element("div", {}, element("dt", {}, term), element("dd", {}, value))),
+  );
 }
 
 export function empty(title, ...text) {
@@ -115,7 +133,10 @@ export function installTooltip(page) {
   };
   const show = (event) => {
     const found = event.target.closest?.("[data-rank]");
-    if (!found) { hide(); return; }
+    if (!found) {
+      hide();
+      return;
+    }
     if (found === owner) return;
     hide();
     owner = found;
@@ -131,25 +152,36 @@ export function installTooltip(page) {
   };
   document.addEventListener("pointerover", show);
   document.addEventListener("focusin", show);
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hide();
+  });
   document.addEventListener("input", hide); // the token may be gone
   addEventListener("hashchange", hide);
 }
 
 // What the tooltip says about a token; `via` is the internal rank for which it stands.
 function described(page, vocabulary, rank, via) {
-  const names = (ranks) => ranks.flatMap((part, i) => [
-    i ? " " : "", element("span", { class: "token flat" }, element("bdi", {}, spelled(vocabulary.bytes(part)))),
-  ]);
+  const names = (ranks) =>
+    ranks.flatMap((part, i) => [
+      i ? " " : "",
+      element("span", { class: "token flat" }, element("bdi", {}, spelled(vocabulary.bytes(part)))),
+    ]);
   const rows = [
     ["Bytes", element("span", { class: "mono" }, vocabulary.hex(rank))],
-    ["Built from", ...(rank < 256 ? ["a single byte"] : names([vocabulary.left(rank), vocabulary.right(rank)]))],
+    [
+      "Built from",
+      ...(rank < 256 ? ["a single byte"] : names([vocabulary.left(rank), vocabulary.right(rank)])),
+    ],
     ["Token id", String(vocabulary.ids[rank])],
     ["Rank", number(rank)],
   ];
-  if (!vocabulary.visible[rank]) rows.push(["Internal", "expands into ", ...names(page.standIns(vocabulary, rank))]);
+  if (!vocabulary.visible[rank])
+    rows.push(["Internal", "expands into ", ...names(page.standIns(vocabulary, rank))]);
   if (via !== undefined) rows.push(["Stands for", ...names([Number(via)]), " (internal)"]);
   const exposure = vocabulary === page.vocabulary ? page.exposureOf(rank) : undefined;
   if (exposure !== undefined) rows.push(["Exposure", number(exposure)]);
-  return [element("strong", { class: "token flat large" }, element("bdi", {}, spelled(vocabulary.bytes(rank)))), facts(rows)];
+  return [
+    element("strong", { class: "token flat large" }, element("bdi", {}, spelled(vocabulary.bytes(rank)))),
+    facts(rows),
+  ];
 }
