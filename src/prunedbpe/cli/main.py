@@ -40,6 +40,7 @@ VERBS = {
     "decode": "Decode token ids.",
     "inspect": "Show a tokenizer, one of its tokens, or its internal tokens.",
     "evaluate": "Compare tokenizers on corpora: encoded length and token usage.",
+    "explore": "Write a page to explore a tokenizer in the browser.",
     "audit": "Report which tokens a text uses, and what the others cost.",
     "import": "Convert a Hugging Face, tiktoken or paper tokenizer.",
     "export": "Export a tokenizer to another format, exactly or not at all.",

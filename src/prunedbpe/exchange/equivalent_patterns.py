@@ -32,7 +32,7 @@ from prunedbpe.types import BoolArray
 # The flags of cpp/src/pretokenizers/unicode_tables.hpp.
 _UPPER, _LOWER, _UNCASED, _MARK, _NUMBER = 1, 2, 4, 8, 16
 _LETTER = _UPPER | _LOWER | _UNCASED
-_PYTHON_SPACE, _LATIN, _LATER = 1 << 8, 1 << 9, 1 << 11
+_WHITE_SPACE, _PYTHON_SPACE, _LATIN, _LATER = 1 << 7, 1 << 8, 1 << 9, 1 << 11
 
 _ANY = r"[\x{0}-\x{10FFFF}]"
 _CONTRACTION_ANY_CASE = r"'(?:[sSdDmMtT\x{17F}]|[lL][lL]|[vV][eE]|[rR][eE])"
@@ -99,6 +99,25 @@ def equivalent_pattern(pretokenizer: Pretokenizer) -> str:
         "'regex'; the engine of another library may read it differently",
         hint="train with a built-in pretokenizer, or use the transformers folder",
     )
+
+
+@lru_cache(maxsize=8)
+def javascript_pattern(pretokenizer: Pretokenizer) -> str:
+    r"""Return :func:`equivalent_pattern` for JavaScript, with the flags ``gu``.
+
+    Code points are written differently there, and ``\s`` is another set of characters.
+
+    Raises:
+        NotExactError: As for :func:`equivalent_pattern`.
+
+    >>> javascript_pattern(Pretokenizer("none"))
+    '[\\u{0}-\\u{10FFFF}]+'
+    """
+    pattern = equivalent_pattern(pretokenizer)
+    space = _members(_core.code_point_flags() & _WHITE_SPACE != 0)
+    pattern = pattern.replace(r"[^\s", f"[^{space}")
+    pattern = pattern.replace(r"\S", f"[^{space}]").replace(r"\s", f"[{space}]")
+    return pattern.replace(r"\z", "$").replace(r"\x{", r"\u{")
 
 
 def cut_of_pattern(pattern: str, unicode_version: str) -> ForeignCut:

@@ -129,6 +129,19 @@ class ForeignCut:
         versions = self.step_versions or (self.unicode_version,) * len(steps)
         return self.pretokenizer.sequence_ends([_as_known(text, version) for version in versions])
 
+    def replacements(self) -> list[tuple[int, int, str]]:
+        r"""Return the characters that are replaced before cutting: ranges and their stand-ins.
+
+        A stand-in has the length of the character in UTF-8 and in UTF-16.
+
+        >>> ForeignCut(Pretokenizer("gpt2"), "15.0.0").replacements()[:2]
+        [(661, 661, 'é'), (1368, 1368, '\x80')]
+        """
+        return [
+            (first, last, _stand_in(first, group))
+            for first, last, group in CHANGES[self.unicode_version]
+        ]
+
     def describe(self) -> Settings:
         """Return what a settings file must hold to cut like this again."""
         return {
@@ -183,8 +196,12 @@ def _changed(version: str) -> tuple[re.Pattern[str] | None, dict[str, str]]:
     for first, last, group in CHANGES[version]:
         members.append(f"\\U{first:08x}-\\U{last:08x}")
         for point in range(first, last + 1):
-            stand_ins[chr(point)] = _STAND_INS[group][(point >= 0x800) + (point >= 0x10000)]
+            stand_ins[chr(point)] = _stand_in(point, group)
     return re.compile(f"[{''.join(members)}]"), stand_ins
+
+
+def _stand_in(point: int, group: str) -> str:
+    return _STAND_INS[group][(point >= 0x800) + (point >= 0x10000)]
 
 
 @lru_cache(maxsize=2)
