@@ -18,7 +18,7 @@ def draw_sweep(
 ) -> None:
     """Plot the reduction by size: one panel for each corpus, one curve for each threshold.
 
-    The last panel is the growth curve, with the suggested sizes.
+    The last panel is the growth curve, with the suggested sizes, if it has two points.
 
     Args:
         cells: The cells of a sweep.
@@ -55,7 +55,7 @@ def draw_sweep(
                 height=_HEIGHT,
             )
         )
-    if advice.sizes:
+    if len(advice.sizes) > 1:
         grown = [100 * value for value in advice.reductions]
         suggested = {size: f"{size:,}" for size in advice.suggested}
         inside = {s: m for s, m in marks.items() if advice.sizes[0] <= s <= advice.sizes[-1]}
@@ -63,7 +63,8 @@ def draw_sweep(
             draw_curves(
                 "Growing: Standard BPE",
                 [Curve(f"+{GROWTH:,}", list(zip(advice.sizes, grown, strict=True)), "series-1")],
-                y_label=f"% fewer tokens with {GROWTH:,} more; marked: suggested sizes",
+                y_label=f"% fewer tokens with {GROWTH:,} more"
+                + ("; marked: suggested sizes" if suggested else ""),
                 marks=suggested | inside,
                 width=_WIDTH,
                 height=_HEIGHT,
