@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from prunedbpe.report.drawing import Box, Dot, Drawing, Line, Shape, Text, shorten, text_width
 
-_TOP, _BOTTOM, _LEFT = 62, 40, 40
+_TOP, _BOTTOM, _LEFT = 62, 42, 40
 _LINE_HEIGHT = 15.0
 _LEADER = 22  # from the axis to the names
-_MOST_NAME = 130.0  # pixels for the name of a curve
+_MOST_NAME = 150.0  # pixels for the name of a curve
 
 
 @dataclass(frozen=True)
@@ -82,15 +82,15 @@ def draw_curves(
     sizes = sorted({size for curve in curves for size, _ in curve.points} | {*marks})
     values = [value for curve in curves for _, value in curve.points]
     low, high, step = bounds([0.0, *values, *scale])
-    names = [shorten(curve.name, _MOST_NAME) for curve in curves]
-    right = width - _LEADER - max([0.0, *map(text_width, names)])
-    across = _logarithmic(sizes, _LEFT + 12, right - 6)
+    names = [shorten(curve.name, _MOST_NAME, bold=True) for curve in curves]
+    right = width - _LEADER - max([0.0, *[text_width(name, bold=True) for name in names]])
+    across = _logarithmic(sizes, _LEFT + 18, right - 6)
 
     def down(value: float) -> float:
         return height - _BOTTOM - (value - low) / (high - low) * (height - _BOTTOM - _TOP)
 
     shapes: list[Shape] = [
-        Text(0, 15, shorten(title, width, 14.5), size=14.5, bold=True),
+        Text(0, 15, shorten(title, width, 14.5, bold=True), size=14.5, bold=True),
         Text(0, 34, shorten(y_label, width), "soft"),
         *_value_axis(low, high, step, down, right),
         *_size_axis(sizes, across, height, right, x_label),
@@ -136,13 +136,13 @@ def draw_rows(
         return left + (value - low) / (high - low) * (right - left)
 
     shapes: list[Shape] = [
-        Text(10, 26, shorten(title, width - 20, 17), size=17, bold=True),
+        Text(10, 26, shorten(title, width - 20, 17, bold=True), size=17, bold=True),
         Text(10, 46, shorten(unit, width - 20), "soft"),
     ]
     y = 60.0
     for name, group in groups:
         y += 20
-        shapes.append(Text(10, y, shorten(name, width - 20), bold=True))
+        shapes.append(Text(10, y, shorten(name, width - 20, bold=True), bold=True))
         start = y + 6
         for row in group:
             y += 24
@@ -260,7 +260,7 @@ def _size_axis(
             limit = x - half - 6
             y = height - _BOTTOM
             shapes.append(Line([(x, y), (x, y + 4)], "soft"))
-            shapes.append(Text(x, y + 17, f"{size:,}", "soft", "middle"))
+            shapes.append(Text(x, y + 18, f"{size:,}", "soft", "middle"))
     shapes.append(Text((_LEFT + right) / 2, height - 5, label, "soft", "middle"))
     return shapes
 

@@ -36,7 +36,7 @@ SERIES = 6
 Anchor = Literal["start", "middle", "end"]
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
-_LETTER = 0.6  # width of a letter in parts of the font size, generously
+_LETTER, _BOLD_LETTER = 0.6, 0.7  # width in parts of the font size, generously
 _PNG_SCALE = 2
 
 
@@ -201,7 +201,7 @@ def arrange(title: str, drawings: Sequence[Drawing], columns: int, gap: float = 
     columns = min(columns, len(drawings))
     top = 40
     shapes: list[Shape] = [
-        Text(gap / 2, 26, shorten(title, columns * width, 17), size=17, bold=True)
+        Text(gap / 2, 26, shorten(title, columns * width, 17, bold=True), size=17, bold=True)
     ]
     for number, drawing in enumerate(drawings):
         row, column = divmod(number, columns)
@@ -217,25 +217,25 @@ def arrange(title: str, drawings: Sequence[Drawing], columns: int, gap: float = 
     )
 
 
-def text_width(text: str, size: float = 13.0) -> float:
+def text_width(text: str, size: float = 13.0, *, bold: bool = False) -> float:
     """Estimate how wide a text is; wide characters count twice.
 
     >>> text_width("abcde", 10), text_width("中", 10)
     (30.0, 12.0)
     """
     letters = sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
-    return letters * _LETTER * size
+    return letters * (_BOLD_LETTER if bold else _LETTER) * size
 
 
-def shorten(text: str, room: float, size: float = 13.0) -> str:
+def shorten(text: str, room: float, size: float = 13.0, *, bold: bool = False) -> str:
     """Cut a text that is too wide.
 
     >>> shorten("a long name", 40, 10)
     'a lon…'
     """
-    if text_width(text, size) <= room:
+    if text_width(text, size, bold=bold) <= room:
         return text
-    while text and text_width(text + "…", size) > room:
+    while text and text_width(text + "…", size, bold=bold) > room:
         text = text[:-1]
     return text.rstrip() + "…"
 

@@ -110,7 +110,7 @@ def _shortest(results: StudyResults, policy: str) -> Line:
         shortest = results.cell(training, size, policy, corpus).shortest
         return None if shortest is None else share(by_rank - shortest, by_rank)
 
-    return f"{policy} shortest", _paint(results, policy), reduction, False
+    return f"{policy} fewest", _paint(results, policy), reduction, False
 
 
 def _paint(results: StudyResults, policy: str) -> str:
