@@ -156,7 +156,13 @@ def _reading(results: StudyResults) -> str:
         ),
     ]
     if AUTO in results.policies:
-        terms.append((AUTO, "Hides the tokens whose places are worth more to others."))
+        terms.append(
+            (
+                AUTO,
+                "Chooses the number of merges and the visible tokens that make text shortest; no "
+                "source of the text trained on gets longer.",
+            )
+        )
     if CHOSEN in results.baselines:
         terms.append(
             ("shortest", "Tokens chosen for, and text cut into, the fewest tokens possible.")
