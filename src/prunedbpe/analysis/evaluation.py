@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import Progress, ProgressLike, as_progress
 from prunedbpe.analysis.bounding import Bounds, bound_lengths
 from prunedbpe.analysis.metrics import ExposureSpread, bootstrap_reductions, renyi_efficiency
 from prunedbpe.analysis.scripts import UNSPACED, characters, split_by_script
@@ -88,7 +88,7 @@ def evaluate(
     seed: int = 0,
     bound: bool = False,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> list[CorpusEvaluation]:
     """Compare tokenizers on corpora.
 
@@ -102,7 +102,8 @@ def evaluate(
         bound: Also bound from below what any vocabulary can reach, which takes minutes for a large
             corpus.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Returns:
         Rows by corpus, the whole before its folders, then by tokenizer.
@@ -114,6 +115,7 @@ def evaluate(
     >>> row.tokens == sum(len(tok.encode(text)) for text in texts), row.fertility
     (True, 2.142857142857143)
     """
+    progress = as_progress(progress)
     if not tokenizers:
         raise SettingsError("no tokenizer is given")
     rows: list[CorpusEvaluation] = []

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import ProgressLike, as_progress
 from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
 from prunedbpe.merges import Applied, MergeTable, replay
@@ -81,7 +81,7 @@ def sweep(
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
     max_train_vocab: int | None = None,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> list[SweepCell]:
     """Compare vocabularies of every size and threshold on every corpus.
 
@@ -97,7 +97,8 @@ def sweep(
         special_tokens: Reserved tokens.
         max_train_vocab: Upper bound of bytes and learned tokens.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Raises:
         SettingsError: The shortest segmentation needs the counts of a corpus.
@@ -108,6 +109,7 @@ def sweep(
     >>> [(cell.threshold, cell.encoded_length, cell.internal) for cell in cells]
     [('0', 10, 0), ('2', 9, 1)]
     """
+    progress = as_progress(progress)
     check_segmentation(segmentation)
     training = merges.applied if sources is None else sources.total
     counted = {TRAINING_CORPUS: training, **(corpora or {})}

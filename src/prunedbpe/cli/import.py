@@ -8,9 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import info_table
+from prunedbpe.cli.saving import write_tokenizer
+from prunedbpe.cli.terminal import info_table, print_json
 from prunedbpe.errors import SettingsError
 from prunedbpe.exchange.importing import import_tokenizer
+from prunedbpe.tokenizer.folder import read_settings
 
 
 def command(
@@ -39,7 +41,9 @@ def command(
             help="Unicode version of the original library; 16.0.0 by default.", show_default=False
         ),
     ] = None,
+    force: options.Force = False,
     quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Convert a Hugging Face, tiktoken or paper tokenizer.
 
@@ -48,7 +52,8 @@ def command(
 
     \b
     prunedbpe import tokenizer.json -o gpt2
-    prunedbpe import ranks.tiktoken --pretokenizer cl100k --special-token "<|end|>=100257" -o tok
+    prunedbpe import ranks.tiktoken --pretokenizer cl100k \\
+        --special-token "<|end|>=100257" -o tok
     """
     given: dict[str, Any] = {
         "pretokenizer": pretokenizer,
@@ -57,7 +62,9 @@ def command(
     }
     tok = import_tokenizer(original, **{name: v for name, v in given.items() if v is not None})
     options.prepare_folder(output)
-    tok.save(output)
+    write_tokenizer(tok, output, force=force)
+    if as_json:
+        print_json(read_settings(output))
     if not quiet:
         facts = [
             ("vocabulary", f"{tok.vocab_size:,}"),
