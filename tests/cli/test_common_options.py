@@ -92,7 +92,7 @@ def test_a_log_file_has_what_was_shown_and_when(cli, corpus, tmp_path):
     assert shown[1].startswith("WARNING ") and "bad.txt, byte 3: not UTF-8" in shown[1]
     assert any(line.startswith("INFO Counting: 115 kB of text in ") for line in shown)
     assert "ERROR " + f"{tmp_path}/tok: holds a tokenizer already" in shown
-    assert shown[-1].startswith("INFO ended after ")
+    assert shown[-1].startswith("INFO ended with exit code 1 after ")
     assert not [h for h in terminal.messages.handlers if isinstance(h, logging.FileHandler)]
 
 

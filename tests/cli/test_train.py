@@ -28,7 +28,7 @@ def test_the_summary_reports_input_and_result(cli, corpus, tmp_path):
     summary = dict(line.split("  ", 1) for line in ended.err.splitlines() if "  " in line)
     training = Tokenizer.load(tmp_path / "tok").training
     assert summary["read"].strip() == "4 files, 1,200 documents, 115 kB of text"
-    assert f"skipped             1 document, first {corpus}/bad.txt, byte 3:" in ended.err
+    assert f" skipped 1 document, first {corpus}/bad.txt, byte 3: " in " ".join(ended.err.split())
     assert summary["min exposure"].strip() == f"{training['min_exposure']} (threshold 40%)"
     assert f"{training['encoded_length']:,} tokens, -" in summary["encoded length"]
     assert f"warning: {corpus}/bad.txt, byte 3: not UTF-8; 1 document" in ended.err

@@ -9,7 +9,6 @@ import logging
 import platform
 import shlex
 import sys
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,15 +51,11 @@ def _set_log_file(ctx: typer.Context, value: Path | None) -> None:
     ctx.meta[_LOG] = value
     python = f"Python {platform.python_version()}, {platform.platform()}"
     terminal.messages.info("prunedbpe %s (%s)", shlex.join(sys.argv[1:]), python)
-    started = time.monotonic()
-
-    @ctx.find_root().call_on_close
-    def close() -> None:
-        terminal.messages.info("ended after %.1f s", time.monotonic() - started)
 
 
-def close_log_files() -> None:
-    """Close what ``--log-file`` opened."""
+def close_log_files(code: int, seconds: float) -> None:
+    """Write how the command ended, and close what ``--log-file`` opened."""
+    terminal.messages.info("ended with exit code %d after %.1f s", code, seconds)
     logging.getLogger("prunedbpe").setLevel(logging.NOTSET)
     for handler in list(terminal.messages.handlers):
         if isinstance(handler, logging.FileHandler):

@@ -12,7 +12,6 @@ from prunedbpe.cli.saving import write_tokenizer
 from prunedbpe.cli.terminal import info_table, print_json
 from prunedbpe.errors import SettingsError
 from prunedbpe.exchange.importing import import_tokenizer
-from prunedbpe.tokenizer.folder import read_settings
 
 
 def command(
@@ -63,8 +62,19 @@ def command(
     tok = import_tokenizer(original, **{name: v for name, v in given.items() if v is not None})
     options.prepare_folder(output)
     write_tokenizer(tok, output, force=force)
+    unmergeable = getattr(tok.vocabulary, "unmergeable", ())
     if as_json:
-        print_json(read_settings(output))
+        print_json(
+            {
+                "output": str(output),
+                "vocab_size": tok.vocab_size,
+                "segmentation": tok.segmentation,
+                "merges": len(tok.vocabulary.pairs),
+                "special_tokens": tok.special_tokens,
+                "pretokenizer": tok.pretokenizer.describe(),
+                "tokens_without_merge": len(unmergeable),
+            }
+        )
     if not quiet:
         facts = [
             ("vocabulary", f"{tok.vocab_size:,}"),
@@ -73,7 +83,6 @@ def command(
             ("special tokens", f"{len(tok.special_tokens):,}"),
             ("pretokenizer", tok.pretokenizer.pattern or tok.pretokenizer.name),
         ]
-        unmergeable = getattr(tok.vocabulary, "unmergeable", ())
         if unmergeable:
             facts.append(("tokens without a merge", f"{len(unmergeable):,}"))
         info_table([*facts, ("written to", str(output))])

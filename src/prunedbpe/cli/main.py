@@ -18,6 +18,7 @@ import io
 import logging
 import os
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -150,10 +151,13 @@ def run(arguments: Sequence[str]) -> int:
     handler = terminal.MessageHandler()
     logger = logging.getLogger("prunedbpe")
     logger.addHandler(handler)
+    started = time.monotonic()
+    code: int = ExitCode.ERROR
     try:
-        return _run(list(arguments))
+        code = _run(list(arguments))
+        return code
     finally:
-        common.close_log_files()
+        common.close_log_files(code, time.monotonic() - started)
         logger.removeHandler(handler)
 
 

@@ -6,6 +6,7 @@ import shlex
 import tempfile
 from pathlib import Path
 
+from prunedbpe._support.commit import finish_interrupted_commit
 from prunedbpe._support.input_files import read_json
 from prunedbpe.cli.summary import (
     Clock,
@@ -44,7 +45,7 @@ def check_output(
         SettingsError: It holds one, and ``force`` is not set.
     """
     path = folder / SETTINGS_FILE
-    if force or not path.exists():
+    if force or not _is_there(folder):
         return
     if vocab_size is not None and policy is not None:
         found = read_json(path)
@@ -67,17 +68,23 @@ def write_tokenizer(tokenizer: Tokenizer, folder: Path, *, force: bool) -> bool:
     The same command can so be run again: what it has written before is no obstacle.
 
     Returns:
-        Whether anything was written.
+        Whether the tokenizer is new there.
 
     Raises:
         SettingsError: The folder holds another tokenizer, and ``force`` is not set.
     """
-    if not force and (folder / SETTINGS_FILE).exists():
-        if _is_same(tokenizer, folder):
-            return False
+    is_same = _is_there(folder) and _is_same(tokenizer, folder)
+    if not is_same:
         check_output(folder, force=force)
-    tokenizer.save(folder)
-    return True
+    tokenizer.save(folder)  # also removes what a process that was killed has left
+    return not is_same
+
+
+def _is_there(folder: Path) -> bool:
+    """Whether the folder holds a tokenizer; a process killed while it saved one may have."""
+    if folder.is_dir():
+        finish_interrupted_commit(folder)
+    return (folder / SETTINGS_FILE).exists()
 
 
 def _is_same(tokenizer: Tokenizer, folder: Path) -> bool:
