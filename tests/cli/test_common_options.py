@@ -10,6 +10,7 @@ import pytest
 from cli_helpers import same_tokenizer
 
 from prunedbpe.cli import main, terminal
+from prunedbpe.cli.glossary import GLOSSARY
 from prunedbpe.cli.main import VERBS
 
 DOCUMENTED = [verb for verb in VERBS if verb != "help"]
@@ -246,3 +247,8 @@ def test_errors_as_json(cli, corpus, tmp_path):
     error = cli("inspect", "--config", tmp_path / "c.toml", code=1).json["error"]
     assert error["message"] == "none: no such folder"
     assert json.dumps(error)
+
+
+def test_every_explanation_is_one_line():
+    for name, meaning in GLOSSARY.items():
+        assert len(f"{name}: {meaning}") <= 80, name

@@ -83,7 +83,7 @@ class Stage:
     def rate(self) -> str:
         """Amount per second; empty in the first moment."""
         elapsed = self.elapsed
-        if elapsed < 0.01:
+        if elapsed < 0.01 or not self.done:
             return ""
         if self.unit == "bytes":
             return f"{format_size(int((self.text_bytes or self.done) / elapsed))}/s"

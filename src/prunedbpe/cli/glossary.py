@@ -17,7 +17,7 @@ GLOSSARY = {
     "chosen from": "merges among which auto chose, of those learned",
     "leads to": "visible tokens that are built from this one",
     "supports": "longer tokens built from this one",
-    "saves": "share of tokens saved against the first tokenizer; below zero it needs more",
+    "saves": "share of tokens saved against the first tokenizer",
     "reduction": "share of tokens saved against Standard BPE of the same size",
     "+2K Standard": "what 2,000 more tokens of Standard BPE would save",
     "95 % interval": "of that share, by a bootstrap over documents",
