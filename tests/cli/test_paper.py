@@ -121,12 +121,10 @@ def test_a_report_from_its_numbers(cli, study, folder):
     ("words", "message"),
     [
         ([], "two corpora, 0 given"),
-        (["--corpus", "I"], "not of the form NAME=PATH"),
         (["--corpus", "I+={folder}/I.txt"], "cannot be named"),
         (["--corpus", "I={folder}/I.txt"], "two corpora, 1 given"),
         (["--corpus", "I={folder}/I.txt", "--corpus", "II={folder}/none"], "none"),
         (["--corpus", "I={folder}/I.txt", "--corpus", "II={folder}/II.txt"], "too small"),
-        (["--corpus", "I={folder}/I.txt", "--sizes", "x"], "not a number"),
     ],
 )
 def test_errors(cli, folder, words, message):

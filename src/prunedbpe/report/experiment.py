@@ -113,6 +113,7 @@ class Experiment:
                 sources=self._sources,
                 counts=self.counts,
                 threads=self._threads,
+                progress=False,
             )
         except InsufficientCandidatesError as error:
             raise InsufficientCandidatesError(
