@@ -94,7 +94,7 @@ def draw_curves(
         Text(0, 34, shorten(y_label, width), "soft"),
         *_value_axis(low, high, step, down, right),
         *_size_axis(sizes, across, height, right, x_label),
-        *_marks(marks, across, down(low), right),
+        *_marks(marks, across, down(low), width),
     ]
     for curve in curves:
         points = [(across[size], down(value)) for size, value in curve.points]
@@ -266,7 +266,7 @@ def _size_axis(
 
 
 def _marks(
-    marks: Mapping[int, str], across: Mapping[int, float], bottom: float, right: float
+    marks: Mapping[int, str], across: Mapping[int, float], bottom: float, room: float
 ) -> list[Shape]:
     """Draw vertical lines with labels above them; a label without room is left out."""
     shapes: list[Shape] = []
@@ -274,7 +274,7 @@ def _marks(
     for size in sorted(marks):
         x, width = across[size], text_width(marks[size])
         shapes.append(Line([(x, _TOP - 6), (x, bottom)], "soft", dashed=True))
-        start = min(max(x - width / 2, 0), right - width)
+        start = min(max(x - width / 2, 0), room - width)
         if start >= limit:
             shapes.append(Text(start, _TOP - 10, marks[size], "soft"))
             limit = start + width + 6

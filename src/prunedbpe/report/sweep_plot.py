@@ -55,7 +55,9 @@ def draw_sweep(
                 height=_HEIGHT,
             )
         )
+    title = "What pruning gains, by vocabulary size"
     if len(advice.sizes) > 1:
+        title = "What pruning and growing gain, by vocabulary size"
         grown = [100 * value for value in advice.reductions]
         suggested = {size: f"{size:,}" for size in advice.suggested}
         inside = {s: m for s, m in marks.items() if advice.sizes[0] <= s <= advice.sizes[-1]}
@@ -70,4 +72,4 @@ def draw_sweep(
                 height=_HEIGHT,
             )
         )
-    arrange("What pruning and growing gain, by vocabulary size", panels, _COLUMNS).save(path)
+    arrange(title, panels, _COLUMNS).save(path)
