@@ -167,19 +167,21 @@ class Drawing:
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, self.width), ylim=(self.height, 0))
         axes.set_axis_off()
         points = 72 / 100  # of a pixel
-        for shape in self.shapes:
+        for order, shape in enumerate(self.shapes):
             colour = PALETTE[shape.paint][0]
             if isinstance(shape, Line):
                 x, y = zip(*shape.points, strict=True)
-                line = Line2D(x, y, color=colour, linewidth=shape.width * points)
+                line = Line2D(x, y, color=colour, linewidth=shape.width * points, zorder=order)
                 if shape.dashed:
                     line.set_dashes((5, 4))
                 axes.add_line(line)
             elif isinstance(shape, Box):
                 corner = (shape.x, shape.y)
-                axes.add_patch(Rectangle(corner, shape.width, shape.height, color=colour, lw=0))
+                box = Rectangle(corner, shape.width, shape.height, color=colour, lw=0, zorder=order)
+                axes.add_patch(box)
             elif isinstance(shape, Dot):
-                axes.add_patch(Circle((shape.x, shape.y), shape.radius, color=colour, lw=0))
+                middle = (shape.x, shape.y)
+                axes.add_patch(Circle(middle, shape.radius, color=colour, lw=0, zorder=order))
             else:
                 axes.text(
                     shape.x,
@@ -190,6 +192,7 @@ class Drawing:
                     fontweight="bold" if shape.bold else "normal",
                     ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
                     va="baseline",
+                    zorder=order,
                 )
         with atomic_write(path) as file:
             figure.savefig(file, format="png", dpi=100 * _PNG_SCALE)
