@@ -51,13 +51,15 @@ def _documents(pattern: str) -> Reader:
 def _encode_jobs() -> list[Job]:
     jobs = []
     for format_ in FILE_FORMATS:
+        ending = {"megatron": "idx"}.get(format_, format_)
+        name = "x.idx" if format_ == "megatron" else "x"
         to_file = f"--format {format_} -o {{w}}/x"
         jobs.append(
             Job(
                 f"encode to {format_}",
                 f"encode {{i}}/pruned {{i}}/new {to_file}",
                 f"encode {{i}}/pruned {{i}}/old {to_file}",
-                lambda folder: list(read_documents(folder / "x")),
+                lambda folder, name=name: list(read_documents(folder / name)),
             )
         )
         per_file = f"--per-file --format {format_} -o {{w}}/out"
@@ -66,7 +68,7 @@ def _encode_jobs() -> list[Job]:
                 f"encode to {format_} per file",
                 f"encode {{i}}/pruned {{i}}/new {per_file}",
                 f"encode {{i}}/standard {{i}}/new {per_file}",
-                _documents(f"out/0000?.{format_}"),
+                _documents(f"out/0000?.{ending}"),
                 ("out/00000", "out/00001"),
             )
         )

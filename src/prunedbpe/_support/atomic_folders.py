@@ -6,6 +6,7 @@ releases the lock when the process ends, and the next writer removes the folder.
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import shutil
@@ -25,8 +26,9 @@ def atomic_folder(target: Path, is_old: Callable[[Path], bool]) -> Iterator[Path
     """Give a new folder its name once the block has filled it.
 
     Args:
-        target: The name. A folder that has it now is replaced if it is empty or ``is_old``; a
-            process that dies in that moment leaves the old one as ``.NAME.old``.
+        target: The name. A folder that has it now is replaced if it is empty or ``is_old``. Linux
+            does that in one step; elsewhere a process that dies in that moment leaves the old one
+            as ``.NAME.old``.
         is_old: Whether a folder may be removed.
 
     Raises:
@@ -67,13 +69,27 @@ def check_replaceable(target: Path, is_old: Callable[[Path], bool]) -> None:
 
 
 def _replace(folder: Path, target: Path) -> None:
-    old = target.with_name(f".{target.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if target.exists():
+    if target.exists() and not _exchange(folder, target):
+        old = target.with_name(f".{target.name}.old")
+        shutil.rmtree(old, ignore_errors=True)
         target.rename(old)
-    folder.rename(target)
+        folder.rename(target)
+        folder = old
+    elif not target.exists():
+        folder.rename(target)
     sync_folder(target.parent)
-    shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Let two folders exchange their names in one step, which only Linux can."""
+    renameat2 = getattr(ctypes.CDLL(None), "renameat2", None)
+    at_working_folder, exchange = -100, 2
+    return renameat2 is not None and not renameat2(
+        *(at_working_folder, os.fsencode(first)),
+        *(at_working_folder, os.fsencode(second)),
+        exchange,
+    )
 
 
 def _create(target: Path) -> tuple[Path, int]:
