@@ -1,8 +1,8 @@
-"""Live examples for the page "Gallery": goes in the example corpus, comes out an explorer and a report.
+"""Live examples for the gallery: an explorer and a report, made from Python's standard library.
 
-A Sphinx extension. Before the pages are built, it runs the commands that the gallery shows, on modules of
-Python's standard library, and writes their pages into ``gallery/`` of the site. What exists is kept, so
-only the first build takes longer (under a minute on two cores). Nothing of it is committed.
+A Sphinx extension. Before the pages are built, it runs the commands that the gallery shows and
+writes their pages into ``gallery/`` of the site. What exists is kept, so only the first build takes
+longer, under a minute on two cores. Nothing of it is committed.
 """
 
 from __future__ import annotations

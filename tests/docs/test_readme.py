@@ -1,9 +1,9 @@
 """README and guides as tests: run the Python and shell blocks of each page, in order.
 
-Every page gets a folder of its own with the example corpus in ``texts/``, made by the command that the
-quickstart shows. Blocks marked ``python`` share one namespace; bash runs the blocks marked ``sh`` with
-the installed ``prunedbpe``. Blocks that must not run (installation, output) have another mark. A page
-whose blocks need more than the corpus prepares it in a comment ``prepare``.
+Every page gets a folder of its own with the example corpus in ``texts/``, made by the command of
+the quickstart. Blocks marked ``python`` share one namespace; bash runs the blocks marked ``sh``
+with the installed ``prunedbpe``. Blocks that must not run (installation, output) have another mark.
+A page whose blocks need more than the corpus prepares it in a comment ``prepare``.
 """
 
 import importlib.util
