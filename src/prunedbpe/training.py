@@ -18,7 +18,7 @@ import numpy as np
 from prunedbpe._support.arguments import wrong_type
 from prunedbpe._support.checkpoint import NO_CHECKPOINT, Checkpoint
 from prunedbpe._support.memory import machine_memory
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import SILENT, Progress, ProgressLike, as_progress
 from prunedbpe._support.signatures import takes_options
 from prunedbpe._support.sizes import format_size, parse_size
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
@@ -73,7 +73,7 @@ def train(
     resume: bool = True,
     checkpoint_seconds: float = 30.0,
     checkpoint_at: Collection[int] = (),
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
     **choices: Unpack[PolicyChoices],
 ) -> Tokenizer:
     """Train a tokenizer.
@@ -94,7 +94,8 @@ def train(
         resume: Whether to resume the run, or to start the run directory over.
         checkpoint_seconds: Interval between two checkpoints.
         checkpoint_at: Merge counts at which to write a checkpoint as well.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
         **choices: Fields of the policy, for instance ``threshold="auto"``.
 
     Raises:
@@ -107,6 +108,7 @@ def train(
     >>> [tok.token_bytes(i) for i in (256, 257)]
     [b'at', b'th']
     """
+    progress = as_progress(progress)
     # 1. Validate all settings before reading the corpus.
     policy = VisibilityPolicy.of(policy, choices)
     special_tokens = check_special_tokens(special_tokens)
@@ -166,6 +168,8 @@ def train(
     )
 
     # 4. Export: assign token ids, keep internal tokens as merge nodes.
+    if run is not None:
+        run.remember_size(vocab_size)
     return decision.tokenizer(special_tokens)
 
 
@@ -178,7 +182,7 @@ def prune_run(
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
     threads: int | None = None,
     checkpoint_seconds: float = 30.0,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
     **choices: Unpack[PolicyChoices],
 ) -> Tokenizer:
     """Make a tokenizer out of a run directory; learns only if the run has too few merges.
@@ -191,13 +195,15 @@ def prune_run(
         special_tokens: As for :func:`train`.
         threads: As for :func:`train`.
         checkpoint_seconds: As for :func:`train`.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
         **choices: Fields of the policy.
 
     Raises:
         FormatError: The directory holds no run, or one that was stopped while counting.
         InsufficientCandidatesError: Too few tokens reach the threshold; checkpoints are kept.
     """
+    progress = as_progress(progress)
     policy = VisibilityPolicy.of(policy, choices)
     special_tokens = check_special_tokens(special_tokens)
     required = required_tokens(vocab_size, special_tokens)
@@ -237,7 +243,7 @@ def prune(
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
     counts: ChunkCounts | None = None,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
     **choices: Unpack[PolicyChoices],
 ) -> Tokenizer:
     """Make a tokenizer out of learned merges, as :func:`train` would.
@@ -252,7 +258,8 @@ def prune(
         counts: The corpus the merges were learned on. ``threshold="auto"`` with
             ``segmentation="shortest"`` needs it, unless the policy has counted sources.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
         **choices: Fields of the policy, for instance ``threshold="auto"``.
 
     Raises:
@@ -267,6 +274,7 @@ def prune(
     >>> pruned.vocabulary.visible[256:].tolist()
     [True, False, True, True]
     """
+    progress = as_progress(progress)
     policy = VisibilityPolicy.of(policy, choices)
     special_tokens = check_special_tokens(special_tokens)
     required = required_tokens(vocab_size, special_tokens)
@@ -316,7 +324,7 @@ def decide(
     *,
     counts: ChunkCounts | None = None,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Decision:
     """Choose the visible tokens, learning more merges as needed.
@@ -327,13 +335,15 @@ def decide(
         policy: The options; its corpora counted.
         counts: The corpus the merges are learned on, for the shortest segmentation.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
         checkpoint: Keeps the state of a long choice.
 
     Raises:
         InsufficientCandidatesError: Too few tokens qualify.
         SettingsError: The shortest segmentation needs the corpus, and it is not given.
     """
+    progress = as_progress(progress)
     decided: Settings = {"threshold": policy.name, "max_train_vocab": policy.max_train_vocab}
     if counts is None and isinstance(policy.sources, SourceCounts):
         counts = policy.sources.total
@@ -430,7 +440,11 @@ def _warn_of_memory(
     sample_bytes = min(size // _SAMPLED_SHARE, SAMPLE_BYTES)
     try:
         found = estimate(
-            corpus, pretokenizer=pretokenizer, sample_bytes=sample_bytes, threads=threads
+            corpus,
+            pretokenizer=pretokenizer,
+            sample_bytes=sample_bytes,
+            threads=threads,
+            progress=SILENT,
         )
     except CorpusError:  # counting will find it, if it matters
         return

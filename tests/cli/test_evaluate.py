@@ -16,7 +16,7 @@ def two(cli, trained, tmp_path):
 def test_table(cli, two, corpus):
     ended = cli("evaluate", *two, "--corpus", f"c={corpus}", "--bootstrap", 10, "-q")
     lines = ended.out.splitlines()
-    assert lines[0].split()[:4] == ["corpus", "tokenizer", "segmentation", "vocab"]
+    assert lines[0].split()[:4] == ["corpus", "tokenizer", "vocab", "tokens"]
     assert lines[1].split()[:2] == ["c", "standard"] and "0.000%" in lines[1]
     assert lines[2].split()[:2] == ["c", "tok"]
     assert any(line.startswith("characters per token") for line in lines)

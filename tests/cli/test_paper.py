@@ -81,12 +81,10 @@ def test_paper(cli, folder):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--corpus", "I"], "not of the form NAME=PATH"),
         (["--corpus", "I+={folder}/I.txt"], "cannot be named"),
         (["--corpus", "I={folder}/I.txt"], "two corpora, 1 given"),
         (["--corpus", "I={folder}/I.txt", "--corpus", "II={folder}/none"], "none"),
         (["--corpus", "I={folder}/I.txt", "--corpus", "II={folder}/II.txt"], "too small"),
-        (["--corpus", "I={folder}/I.txt", "--sizes", "x"], "not a number"),
     ],
 )
 def test_errors(cli, folder, words, message):

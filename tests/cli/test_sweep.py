@@ -26,6 +26,14 @@ def test_a_table_for_people(cli, trained, corpus):
     assert cli("sweep", trained / "run" / "merges.parquet", *SIZES).out.count("auto") == 2
 
 
+def test_the_trained_size_is_there(cli, trained):
+    found = cli("sweep", trained / "run", "--threshold", "0", "--json").json
+    sizes = [cell["vocab_size"] for cell in found["cells"]]
+    assert 500 in sizes and sizes == found["trained_sizes"]
+    ended = cli("sweep", trained / "run", "--threshold", "auto")
+    assert f"trained size: {', '.join(map(str, sizes))}\n" in ended.err
+
+
 def test_csv(cli, trained, tmp_path):
     words = [
         *SIZES,
@@ -60,9 +68,7 @@ def test_pictures(cli, trained, tmp_path, kind, start):
 @pytest.mark.parametrize(
     "words, message",
     [
-        (["--corpus", "b.txt"], "not of the form NAME=PATH"),
         (["--vocab-size", 90000], "merges were learned"),
-        (["--threshold", "many"], "neither a ratio nor a count"),
     ],
 )
 def test_errors(cli, trained, words, message):
@@ -73,7 +79,7 @@ def test_errors(cli, trained, words, message):
 
 
 def test_too_few_merges_to_advise(cli, trained):
-    ended = cli("sweep", trained / "run", code=1)
+    ended = cli("sweep", trained / "run" / "merges.parquet", code=1)
     assert "too few to find where growth flattens" in ended.err
 
 

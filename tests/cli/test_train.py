@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -26,18 +27,29 @@ def test_the_summary_reports_input_and_result(cli, corpus, tmp_path):
     ended = cli("train", corpus, "--vocab-size", 500, "-o", tmp_path / "tok")
     summary = dict(line.split("  ", 1) for line in ended.err.splitlines() if "  " in line)
     training = Tokenizer.load(tmp_path / "tok").training
-    assert summary["documents"].strip() == "1,200"
-    assert summary["bytes"].strip() == f"{training['corpus']['bytes']:,}"
-    assert summary["skipped documents"].strip() == f"1, first {corpus}/bad.txt, byte 3: not UTF-8"
+    assert summary["read"].strip() == "4 files, 1,200 documents, 115 kB of text"
+    assert f" skipped 1 document, first {corpus}/bad.txt, byte 3: " in " ".join(ended.err.split())
     assert summary["min exposure"].strip() == f"{training['min_exposure']} (threshold 40%)"
     assert f"{training['encoded_length']:,} tokens, -" in summary["encoded length"]
     assert f"warning: {corpus}/bad.txt, byte 3: not UTF-8; 1 document" in ended.err
     assert "boundary frequency" in summary and "internal tokens" in summary
+    assert "\nmin exposure: occurrences" in ended.err
+    assert re.fullmatch(
+        r"\s*\S+ s: counting \S+ s, learning \S+ s, the rest \S+ s", summary["time"]
+    )
+    assert summary["peak memory"].strip().endswith("MB")
+    assert ended.err.endswith(
+        f"tokenizer written to {tmp_path}/tok\n"
+        f"next: prunedbpe encode {tmp_path}/tok FILE\n      prunedbpe inspect {tmp_path}/tok\n"
+    )
 
 
 def test_json_is_the_settings_file(cli, corpus, tmp_path):
     words = ["train", corpus, "--vocab-size", 500, "-o", tmp_path / "tok", "--json", "-q"]
     settings = cli(*words).json
+    took = settings.pop("run")
+    assert list(took["stages"]) == ["counting", "learning"] and took["peak_memory"] > 10**7
+    assert took["seconds"] >= sum(took["stages"].values())
     assert settings == json.loads((tmp_path / "tok" / "prunedbpe.json").read_text())
     assert settings["training"]["corpus"]["skipped"] == [f"{corpus}/bad.txt, byte 3: not UTF-8"]
 
@@ -178,6 +190,7 @@ def test_sources_come_from_a_field(cli, tmp_path):
     words = ["train", path, "--vocab-size", 400, "--threshold", "auto", "-o", tmp_path / "tok"]
     cli(*words, "--source-field", "lang", "--run-dir", tmp_path / "run")
     assert SourceCounts.load(tmp_path / "run" / "sources.parquet").names == ("x", "y", "z")
+    words.append("--force")
     ended = cli(*words, "--source-field", "langue", code=1)
     assert "rows.jsonl: no document has the field 'langue'" in ended.err
     ended = cli(*words, "--source-field", "lang", "--sources", "corpus", code=2)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +28,12 @@ def machine_memory() -> int:
         if text.isdecimal():  # "max" is no limit
             found.append(int(text))
     return min(found)
+
+
+def peak_memory() -> int:
+    """Return the most memory that this process has held so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _limit_files() -> Iterator[Path]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from prunedbpe._support.atomic_files import atomic_write
 from prunedbpe._support.notebook_view import Share, view, view_table
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import Progress, ProgressLike, as_progress
 from prunedbpe._support.result_tables import ArrowExport, rows_to_arrow, text_or_none
 from prunedbpe.analysis.retargeting import IdMap, id_map
 from prunedbpe.analysis.token_uses import UseCounter
@@ -243,7 +243,7 @@ def audit(
     hardly: int = HARDLY,
     thresholds: Sequence[int] = (1, 10, 100),
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> Audit:
     """Count how often every token of a tokenizer is used on a text.
 
@@ -258,7 +258,8 @@ def audit(
         hardly: A token used fewer times than this is rare.
         thresholds: Numbers of uses below which to hide tokens.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     >>> import prunedbpe
     >>> tok = prunedbpe.train(["the cat in the hat", "that hat"], vocab_size=262, threshold=0)
@@ -266,6 +267,7 @@ def audit(
     >>> [(use.spelled, use.uses) for use in found.learned]
     [(b'at', 2), (b'th', 2)]
     """
+    progress = as_progress(progress)
     tokenizer = open_tokenizer(tokenizer)
     counts = _counts(tokenizer, corpus, threads, progress)
     counter = UseCounter(tokenizer, segmentation, threads=threads)
@@ -334,7 +336,7 @@ def reallocate_slots(
     vocab_size: int | None = None,
     held_out: ChunkCounts | None = None,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> tuple[Tokenizer, IdMap, Reallocated]:
     """Learn further merges on a text, and choose the visible tokens again.
 
@@ -350,7 +352,8 @@ def reallocate_slots(
         vocab_size: All a model sees; the original's number of tokens by default.
         held_out: Text that the choice does not see, to measure the gain on.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Returns:
         The new tokenizer with new ids, the map from its ids to the original's, and its effect on
@@ -359,6 +362,7 @@ def reallocate_slots(
     Raises:
         InsufficientCandidatesError: The text has too few pairs that occur twice.
     """
+    progress = as_progress(progress)
     text = _counts(tokenizer, corpus, threads, progress)
     # Only the original looks up whole chunks; the new tokenizer encodes them like any other.
     counts, _ = _without_whole_chunks(tokenizer, text)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import ProgressLike, as_progress
 from prunedbpe.counts import ChunkCounts
 from prunedbpe.merges import MergeTable
 from prunedbpe.visibility.lower_bound import (
@@ -59,7 +59,7 @@ def bound_lengths(
     required: int,
     *,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> Bounds:
     """Bound the length of a corpus from below in both ways.
 
@@ -68,13 +68,15 @@ def bound_lengths(
         candidates: The learned tokens to choose from: merges, or strings of two bytes or more.
         required: Number of visible learned tokens.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     >>> counts = ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1})
     >>> bounds = bound_lengths(counts, [b"ha", b"at", b"cat"], 2)
     >>> bounds.of_candidates.tokens, bounds.of_any.tokens
     (13, 11)
     """
+    progress = as_progress(progress)
     of_candidates = lower_bound(counts, candidates, required, threads=threads, progress=progress)
     of_any = lower_bound_of_any_vocabulary(
         counts, candidates, required, threads=threads, progress=progress

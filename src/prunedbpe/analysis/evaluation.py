@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from prunedbpe._support.notebook_view import Share, view, view_table
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import Progress, ProgressLike, as_progress
 from prunedbpe._support.result_tables import ResultRows
 from prunedbpe.analysis.bounding import Bounds, bound_lengths
 from prunedbpe.analysis.metrics import (
@@ -178,7 +178,7 @@ def evaluate(
     seed: int = 0,
     bound: bool = False,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> EvaluationResult:
     """Compare tokenizers on corpora.
 
@@ -192,7 +192,8 @@ def evaluate(
         bound: Also bound from below what any vocabulary can reach, which takes minutes for a large
             corpus.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Returns:
         Rows by corpus, the whole before its folders, then by tokenizer.
@@ -204,6 +205,7 @@ def evaluate(
     >>> row.tokens == sum(len(tok.encode(text)) for text in texts), row.fertility
     (True, 2.142857142857143)
     """
+    progress = as_progress(progress)
     if not tokenizers:
         raise SettingsError("no tokenizer is given")
     rows: list[CorpusEvaluation] = []

@@ -14,7 +14,7 @@ from pathlib import Path
 from prunedbpe._support.arguments import check_type
 from prunedbpe._support.atomic_files import write_json
 from prunedbpe._support.input_files import naming, read_json
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import ProgressLike, as_progress
 from prunedbpe.analysis.comparison import expand_into
 from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.counts.chunk_counts import MAKE_COUNTS
@@ -110,7 +110,7 @@ def retarget(
     segmentation: Segmentation = "rank",
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> Tokenizer:
     """Choose the visible vocabulary that makes a domain's text shortest.
 
@@ -122,12 +122,14 @@ def retarget(
         segmentation: How the tokenizer will cut text; the tokens are chosen for it.
         special_tokens: Reserved tokens, in the order of their ids.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Raises:
         InsufficientCandidatesError: There are fewer merges than visible learned tokens.
         SettingsError: The shortest segmentation needs the domain's counts.
     """
+    progress = as_progress(progress)
     check_type("merges", merges, MergeTable, MAKE_MERGES)
     check_type("domain", domain, (ChunkCounts, Applied), MAKE_COUNTS)
     special_tokens = check_special_tokens(special_tokens)

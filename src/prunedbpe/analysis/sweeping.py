@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from prunedbpe._support.arguments import check_type, wrong_type
 from prunedbpe._support.notebook_view import Share, view, view_table
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import ProgressLike, as_progress
 from prunedbpe._support.result_tables import ResultRows
 from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.errors import InsufficientCandidatesError, SettingsError
@@ -138,7 +138,7 @@ def sweep(
     special_tokens: Sequence[str] = DEFAULT_SPECIAL_TOKENS,
     max_train_vocab: int | None = None,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> SweepResult:
     """Compare vocabularies of every size and threshold on every corpus.
 
@@ -154,7 +154,8 @@ def sweep(
         special_tokens: Reserved tokens.
         max_train_vocab: Upper bound of bytes and learned tokens.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Raises:
         SettingsError: The shortest segmentation needs the counts of a corpus.
@@ -165,6 +166,7 @@ def sweep(
     >>> [(cell.threshold, cell.encoded_length, cell.internal) for cell in cells]
     [('0', 10, 0), ('2', 9, 1)]
     """
+    progress = as_progress(progress)
     check_type("merges", merges, MergeTable, MAKE_MERGES)
     for name, values in (("sizes", sizes), ("thresholds", thresholds)):
         if isinstance(values, str) or not isinstance(values, Iterable):

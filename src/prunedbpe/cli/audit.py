@@ -18,7 +18,8 @@ from prunedbpe.analysis.auditing import (
 from prunedbpe.analysis.holding_out import hold_out
 from prunedbpe.cli import options
 from prunedbpe.cli.prune import ID_MAP_FILE
-from prunedbpe.cli.terminal import info, print_json, print_line, print_table
+from prunedbpe.cli.saving import write_tokenizer
+from prunedbpe.cli.terminal import info, print_facts, print_json, print_line, print_table
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import count
 from prunedbpe.errors import InsufficientCandidatesError
@@ -78,6 +79,7 @@ def command(
     pretokenizer: options.OriginalPretokenizer = None,
     text_field: options.TextField = "text",
     max_document: options.MaxDocument = options.MAX_DOCUMENT,
+    force: options.Force = False,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
@@ -126,7 +128,7 @@ def command(
         rows.append(row)
         if output is not None and writes:
             options.prepare_folder(output)
-            new.save(output)
+            write_tokenizer(new, output, force=force)
             ids.save(output / ID_MAP_FILE)
     if tokens is not None:
         options.prepare_file(tokens)
@@ -143,7 +145,7 @@ def command(
 def _show(found: Audit, rows: list[Reallocated]) -> None:
     learned = max(len(found.learned), 1)
     never, rare = found.never, found.hardly_seen
-    print_table(
+    print_facts(
         [
             ("text", f"{found.text_bytes:,} bytes, {found.tokens:,} tokens"),
             ("segmentation", found.segmentation),
@@ -176,14 +178,14 @@ def _show(found: Audit, rows: list[Reallocated]) -> None:
                 after, before = row.tokens, found.tokens
             worth.append((row.threshold, _length(after, before), *moved))
         print_table(worth, right=[1, 2, 3, 4])
-    _show_examples("never used", sorted(never, key=lambda use: -len(use.spelled)))
-    _show_examples("rare", rare)
+    _show_examples("never used, for example", sorted(never, key=lambda use: -len(use.spelled)))
+    _show_examples("rare, for example", rare)
 
 
 def _show_examples(title: str, uses: list[TokenUse]) -> None:
     if uses:
-        examples = ", ".join(repr(use.as_settings()["text"]) for use in uses[:_EXAMPLES])
-        print_line(f"\n{title}, for example: {examples}")
+        print_line()
+        print_facts([(title, [repr(use.as_settings()["text"]) for use in uses[:_EXAMPLES]])])
 
 
 def _length(tokens: int, before: int) -> str:

@@ -10,13 +10,12 @@ import typer
 from prunedbpe._support.sizes import parse_size
 from prunedbpe.cli import options
 from prunedbpe.cli.count_estimate import show_estimate
-from prunedbpe.cli.terminal import info, info_table, on_interrupt, print_json, warning
-from prunedbpe.cli.train import approximation_facts, corpus_facts, memory_fact
+from prunedbpe.cli.summary import Clock, approximation_facts, corpus_facts, memory_fact
+from prunedbpe.cli.terminal import explain, info, info_table, on_interrupt, print_json, warning
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import count_to_file, estimate
 from prunedbpe.counts.counting import parts_folder
 from prunedbpe.counts.estimating import SAMPLE_BYTES
-from prunedbpe.pretokenizers import find_pretokenizer
 
 
 def command(
@@ -81,21 +80,23 @@ def command(
     """Count the chunks of a corpus or of one shard.
 
     \b
-    prunedbpe count texts/ -o counts.parquet                  # resumes if it was killed
+    prunedbpe count texts/ -o counts.parquet          # resumes if killed
     prunedbpe count texts/ -o counts.parquet --memory 4GB
-    prunedbpe count texts/ --estimate                         # how large, how long?
+    prunedbpe count texts/ --estimate                 # how large, how long?
     prunedbpe count texts/ --shard 0/2 -o a.parquet    # on one machine
     prunedbpe count texts/ --shard 1/2 -o b.parquet    # on another
     prunedbpe count --reduce a.parquet b.parquet -o counts.parquet
-    prunedbpe count texts/ --engine ray --parts-dir /shared/parts -o counts.parquet
+    prunedbpe count texts/ --engine ray --parts-dir /shared/parts \\
+        -o counts.parquet
     """
     if engine is None and (address or parts_dir) is not None:
         raise typer.BadParameter("--address and --parts-dir need --engine")
     if engine is not None and (reduce or shard is not None):
         raise typer.BadParameter("--engine divides the corpus itself: no --shard or --reduce")
     shown = options.choose_progress(progress, quiet=quiet)
+    clock = Clock(shown)
     reading = options.choose_reading(text_field, max_document, strict=strict)
-    cut_by = find_pretokenizer(pretokenizer, "NFC" if nfc else None)
+    cut_by = options.choose_pretokenizer(pretokenizer, nfc=nfc)
     if only_estimate:
         _refuse_with_estimate(
             {
@@ -177,14 +178,15 @@ def command(
                     progress=shown,
                 )
     if not quiet:
-        info_table(
-            [
-                *corpus_facts(counted.corpus),
-                *approximation_facts(counted.header.min_chunk_count),
-                ("unique chunks", f"{counted.chunks:,}"),
-                ("memory", memory_fact(counted.memory, spilled=counted.spilled)),
-            ]
-        )
+        facts = [
+            *corpus_facts(counted.corpus),
+            *approximation_facts(counted.header.min_chunk_count),
+            ("unique chunks", f"{counted.chunks:,}"),
+            ("memory", memory_fact(counted.memory, spilled=counted.spilled)),
+            *clock.facts(),
+        ]
+        info_table(facts)
+        explain(name for name, _ in facts)
         if not counted.chunks:
             warning(counted.header.why_empty())
         info(f"counts written to {output}")
@@ -200,6 +202,7 @@ def command(
                 "memory": counted.memory,
                 "spilled": counted.spilled,
                 "min_chunk_count": counted.header.min_chunk_count,
+                "run": clock.settings(),
             }
         )
 

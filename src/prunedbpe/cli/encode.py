@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from prunedbpe.cli import options
+from prunedbpe.cli.terminal import print_json
 from prunedbpe.corpus import Corpus
 from prunedbpe.encoded import encode_corpus, encode_files, format_by_ending
 from prunedbpe.errors import SettingsError
@@ -125,6 +127,7 @@ def command(
     address: options.Address = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Encode documents as token ids.
 
@@ -135,7 +138,8 @@ def command(
     prunedbpe encode tok texts/ -o ids.npy
     prunedbpe encode tok texts/ --column input_ids --dtype int32 -o ids.parquet
     prunedbpe encode tok texts/ --format megatron --append "<_EOS_>" -o train
-    prunedbpe encode tok shards/ --format bin --per-file --append "<_EOS_>" -o ids/
+    prunedbpe encode tok shards/ --format bin --per-file --append "<_EOS_>" \\
+        -o ids/
     prunedbpe encode tok shards/ --format bin --engine ray -o ids/
     """
     if engine is None and address is not None:
@@ -144,6 +148,8 @@ def command(
     if per_file and output is None:
         option = "--per-file" if engine is None else "--engine"
         raise SettingsError(f"{option} needs a folder", hint="give it with --output")
+    if as_json and output is None and format_ not in (None, IdFormat.JSONL):
+        raise SettingsError("--json needs --output", hint="standard output has the ids")
     tok = Tokenizer.load(tokenizer)
     corpus = Corpus(
         files or ["-"],
@@ -169,15 +175,18 @@ def command(
     name: Any = by_ending or IdFormat.JSONL.value if format_ is None else format_.value
     if output is None:
         encode_corpus(tok, corpus, sys.stdout.buffer, name, **chosen)
-    elif per_file:
+        return
+    if per_file:
         options.prepare_folder(output)
         if engine is not None:
             from prunedbpe.encoded.ray_encoding import encode_files_on_ray
 
-            encode_files_on_ray(tok, corpus, output, name, address=address, **chosen)
+            report = encode_files_on_ray(tok, corpus, output, name, address=address, **chosen)
         else:
-            encode_files(tok, corpus, output, name, **chosen)
+            report = encode_files(tok, corpus, output, name, **chosen)
     else:
         if name != "mds":  # a folder
             options.prepare_file(output)
-        encode_corpus(tok, corpus, output, name, **chosen)
+        report = encode_corpus(tok, corpus, output, name, **chosen)
+    if as_json:
+        print_json({"output": str(output), "format": name, **asdict(report)})

@@ -12,12 +12,23 @@ from prunedbpe._support.atomic_files import atomic_write
 from prunedbpe.analysis.evaluation import CorpusEvaluation, evaluate
 from prunedbpe.analysis.metrics import SEEN_UNDER
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import info, print_json, print_line, print_table
+from prunedbpe.cli.terminal import explain, info, print_json, print_line, print_table
 from prunedbpe.errors import SettingsError
 from prunedbpe.report.figures import Series, as_svg_file, draw_bars
 from prunedbpe.tokenizer import Tokenizer
 
 _MOST_SCRIPTS = 6
+
+_HEAD = (
+    "corpus", "tokenizer", "segmentation", "vocab", "tokens", "saves", "95 % interval",
+    "bytes/token", "fertility", "unused", "<100", "gini", "rényi", "gap",
+)  # fmt: skip
+
+_OPTIONAL = (
+    "rényi", "gini", "segmentation", "<100", "fertility", "gap", "vocab", "unused", "bytes/token",
+    "95 % interval",
+)  # fmt: skip
+"""Columns that a narrow table leaves out, in this order."""
 
 
 def command(
@@ -78,10 +89,12 @@ def command(
     if as_json:
         print_json([row.as_settings() for row in rows])
         return
-    _show_lengths(rows)
+    shown = _show_lengths(rows)
     print_line()
     _show_scripts(rows)
     _show_bounds(rows)
+    if not quiet:
+        explain(shown)
 
 
 def _load(folders: Sequence[Path]) -> dict[str, Tokenizer]:
@@ -94,12 +107,9 @@ def _load(folders: Sequence[Path]) -> dict[str, Tokenizer]:
     return {name: Tokenizer.load(folder) for name, folder in zip(names, folders, strict=True)}
 
 
-def _show_lengths(rows: Sequence[CorpusEvaluation]) -> None:
-    head = (
-        "corpus", "tokenizer", "segmentation", "vocab", "tokens", "saves", "95 % interval",
-        "bytes/token", "fertility", "unused", "<100", "gini", "rényi", "gap",
-    )  # fmt: skip
-    table = [head]
+def _show_lengths(rows: Sequence[CorpusEvaluation]) -> list[str]:
+    """Show the table; return the columns that fit."""
+    table = [_HEAD]
     for row in rows:
         interval = row.reduction_interval
         learned = max(row.spread.learned, 1)
@@ -121,7 +131,8 @@ def _show_lengths(rows: Sequence[CorpusEvaluation]) -> None:
                 f"{row.shortest_gap:.3%}",
             )
         )
-    print_table(table, right=range(3, len(head)))
+    optional = [_HEAD.index(name) for name in _OPTIONAL]
+    return print_table(table, right=range(3, len(_HEAD)), optional=optional)
 
 
 def _show_scripts(rows: Sequence[CorpusEvaluation]) -> None:

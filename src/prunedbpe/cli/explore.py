@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import info
+from prunedbpe.cli.terminal import info, print_json
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import ChunkCounts, SourceCounts, count_by_source
 from prunedbpe.errors import RunMismatchError
@@ -58,6 +58,7 @@ def command(
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a page to explore a tokenizer in the browser.
 
@@ -109,6 +110,8 @@ def command(
     )
     if not quiet:
         info(f"explorer written to {output} ({size / 1e6:.1f} MB)")
+    if as_json:
+        print_json({"output": str(output), "bytes": size, "measured_on": text_name or None})
 
 
 def _counts_of(run: Path) -> SourceCounts | None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import info
+from prunedbpe.cli.terminal import info, print_json
 from prunedbpe.exchange.formats import export
 from prunedbpe.tokenizer import Tokenizer
 
@@ -54,6 +54,7 @@ def command(
         ),
     ] = False,
     quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Export a tokenizer to another format, exactly or not at all.
 
@@ -61,9 +62,9 @@ def command(
     hide a token, so `huggingface` and `tiktoken` refuse a pruned vocabulary that is merged by rank.
 
     \b
-    prunedbpe export tok huggingface -o folder     # AutoTokenizer.from_pretrained("folder")
+    prunedbpe export tok huggingface -o folder   # AutoTokenizer reads it
     prunedbpe export tok huggingface -o tokenizer.json
-    prunedbpe export pruned transformers -o folder # needs prunedbpe where it is loaded
+    prunedbpe export pruned transformers -o folder  # needs prunedbpe there
     """
     tok = Tokenizer.load(tokenizer)
     if format_ is ExportFormat.TRANSFORMERS:
@@ -74,4 +75,7 @@ def command(
     else:
         export(tok, format_.value, output, library_classes=library_classes)
     if not quiet:
-        info(f"written to {output}")
+        info(f"{format_.value} written to {output}")
+    if as_json:
+        files = sorted(map(str, output.iterdir())) if output.is_dir() else [str(output)]
+        print_json({"format": format_.value, "output": str(output), "files": files})

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import info_table
+from prunedbpe.cli.saving import write_tokenizer
+from prunedbpe.cli.terminal import info_table, print_json
 from prunedbpe.errors import SettingsError
 from prunedbpe.exchange.importing import import_tokenizer
 from prunedbpe.exchange.library_check import compare
@@ -51,7 +52,9 @@ def command(
             help="Compare with the original library, if it is installed, on N hard texts.",
         ),
     ] = 0,
+    force: options.Force = False,
     quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Convert a Hugging Face, tiktoken or paper tokenizer.
 
@@ -60,7 +63,8 @@ def command(
 
     \b
     prunedbpe import tokenizer.json -o gpt2
-    prunedbpe import ranks.tiktoken --pretokenizer cl100k --special-token "<|end|>=100257" -o tok
+    prunedbpe import ranks.tiktoken --pretokenizer cl100k \\
+        --special-token "<|end|>=100257" -o tok
     """
     given: dict[str, Any] = {
         "pretokenizer": pretokenizer,
@@ -70,7 +74,20 @@ def command(
     tok = import_tokenizer(original, **{name: v for name, v in given.items() if v is not None})
     compared = _compared(tok, original, check)
     options.prepare_folder(output)
-    tok.save(output)
+    write_tokenizer(tok, output, force=force)
+    unmergeable = getattr(tok.vocabulary, "unmergeable", ())
+    if as_json:
+        print_json(
+            {
+                "output": str(output),
+                "vocab_size": tok.vocab_size,
+                "segmentation": tok.segmentation,
+                "merges": len(tok.vocabulary.pairs),
+                "special_tokens": tok.special_tokens,
+                "pretokenizer": tok.pretokenizer.describe(),
+                "tokens_without_merge": len(unmergeable),
+            }
+        )
     if not quiet:
         facts = [
             ("vocabulary", f"{tok.vocab_size:,}"),
@@ -79,7 +96,6 @@ def command(
             ("special tokens", f"{len(tok.special_tokens):,}"),
             ("pretokenizer", tok.pretokenizer.pattern or tok.pretokenizer.name),
         ]
-        unmergeable = getattr(tok.vocabulary, "unmergeable", ())
         if unmergeable:
             facts.append(("tokens without a merge", f"{len(unmergeable):,}"))
         if check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +13,9 @@ from prunedbpe.analysis import inspection
 from prunedbpe.analysis.comparison import ComparedToken, compare
 from prunedbpe.analysis.inspection import ExposureTable, TokenReport
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import hint, print_json, print_line, print_table
-from prunedbpe.cli.train import approximation_facts, length_facts, visibility_facts
-from prunedbpe.corpus import Corpus
+from prunedbpe.cli.summary import approximation_facts, corpus_facts, length_facts, visibility_facts
+from prunedbpe.cli.terminal import explain, hint, print_facts, print_json, print_line, print_table
+from prunedbpe.corpus import Corpus, CorpusReport
 from prunedbpe.counts import count
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges import Applied, MergeTable, check_same_merges, replay
@@ -161,30 +162,30 @@ def _show_overview(facts: Settings, as_json: bool) -> None:
     if as_json:
         print_json(facts)
         return
-    special = ", ".join(f"{text} {i}" for text, i in facts["special_tokens"].items())
-    rows = [
+    special = [f"{text} {i}" for text, i in facts["special_tokens"].items()]
+    rows: list[tuple[str, str | Sequence[str]]] = [
         ("vocabulary", f"{facts['vocab_size']:,}"),
         ("visible learned tokens", f"{facts['visible_learned']:,}"),
         ("special tokens", special or "none"),
         ("internal tokens", f"{facts['internal_tokens']:,}"),
         ("pretokenizer", ", ".join(map(str, facts["pretokenizer"].values()))),
         ("segmentation", facts["segmentation"]),
-        ("longest tokens", _names(facts["longest"])),
+        ("longest tokens", _spelled(facts["longest"])),
     ]
     if facts["first_hidden"]:
-        rows.append(("first hidden tokens", _names(facts["first_hidden"])))
+        rows.append(("first hidden tokens", _spelled(facts["first_hidden"])))
     training = facts["training"]
     if "imported" in training:
         rows.append(("imported from", ", ".join(map(str, training["imported"].values()))))
     elif training:
-        corpus = training["corpus"]
         rows += [
             *visibility_facts(training),
-            ("corpus", f"{corpus['documents']:,} documents, {corpus['bytes']:,} bytes"),
+            *corpus_facts(CorpusReport.from_settings(training["corpus"])),
             *approximation_facts(training.get("min_chunk_count", 1)),
             *length_facts(training),
         ]
-    print_table(rows)
+    print_facts(rows)
+    explain(name for name, _ in rows)
 
 
 def _show_token(
@@ -196,7 +197,7 @@ def _show_token(
         known = f"{report.exposure:,}"
         if tok.segmentation == "rank":
             known += f" (after {exposures.merge_count:,} merges)"
-    rows = [
+    rows: list[tuple[str, str | Sequence[str]]] = [
         ("token", token_repr(report.spelled)),
         ("bytes", report.spelled.hex(" ")),
         ("id", str(report.token_id)),
@@ -205,14 +206,14 @@ def _show_token(
         ("exposure", known),
     ]
     if report.visibility == "internal":
-        parts = (f"{token_repr(tok.token_bytes(i))} {i}" for i in report.expansion)
-        rows.append((_replacement(tok), "  ".join(parts)))
+        parts = [f"{token_repr(tok.token_bytes(i))} {i}" for i in report.expansion]
+        rows.append((_replacement(tok), parts))
     for title, ranks in (("part of", report.parents), ("leads to", report.leads_to)):
         names = [token_repr(strings[rank]) for rank in ranks[:limit]]
         if len(ranks) > len(names):
             names.append(f"... {len(ranks):,} in total")
-        rows.append((title, "  ".join(names) or "nothing"))
-    print_table(rows)
+        rows.append((title, names or "nothing"))
+    print_facts(rows)
     if report.parts is not None and report.rank is not None:
         print_line("built from")
         for line in _tree_lines(inspection.build_tree(tok, report.rank)):
@@ -260,6 +261,7 @@ def _show_internal(
             )
         )
     print_table(rows, right=range(4))
+    explain(rows[0])
 
 
 def _show_visible(
@@ -275,6 +277,7 @@ def _show_visible(
         place = (str(token["token_id"]), str(token["rank"]), exposed)
         rows.append((*place, _names([token]), _names(token["parts"])))
     print_table(rows, right=range(3))
+    explain(rows[0])
 
 
 def _show_comparison(
@@ -313,8 +316,12 @@ def _show_group(group: str, tokens: list[ComparedToken], limit: int | None) -> N
         )
         for token in tokens[:limit]
     ]
-    print_table(rows, right=(1, 2, 3), indent="    ")
+    print_table(rows, right=(1, 2, 3), indent="    ", optional=(1, 5))
 
 
 def _names(tokens: list[Settings]) -> str:
-    return "  ".join(token_repr(bytes.fromhex(token["bytes"])) for token in tokens)
+    return "  ".join(_spelled(tokens))
+
+
+def _spelled(tokens: list[Settings]) -> list[str]:
+    return [token_repr(bytes.fromhex(token["bytes"])) for token in tokens]

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from prunedbpe.cli import options
+from prunedbpe.cli.summary import Clock, approximation_facts
 from prunedbpe.cli.terminal import info, info_table, on_interrupt, print_json
-from prunedbpe.cli.train import approximation_facts
 from prunedbpe.counts import ChunkCounts
 from prunedbpe.merges.run_directory import learn_to_file
 
@@ -45,6 +45,8 @@ def command(
     \b
     prunedbpe learn counts.parquet --merges 40000 -o merges.parquet
     """
+    reporter = options.choose_progress(progress, quiet=quiet)
+    clock = Clock(reporter)
     options.prepare_file(output)
     with on_interrupt(
         f"the merges so far are kept in {output}: run the same command again to resume"
@@ -56,10 +58,10 @@ def command(
             resume=resume,
             threads=threads,
             every_seconds=checkpoint_seconds,
-            progress=options.choose_progress(progress, quiet=quiet),
+            progress=reporter,
         )
     if not quiet:
-        info_table(approximation_facts(learned.min_chunk_count))
+        info_table([*approximation_facts(learned.min_chunk_count), *clock.facts()])
         end = "; no further pair occurs twice" if learned.exhausted else ""
         info(f"{output} holds {len(learned):,} merges{end}")
     if as_json:
@@ -72,5 +74,6 @@ def command(
                 "pretokenizer": learned.pretokenizer.describe(),
                 "corpus": learned.corpus.as_settings(),
                 "min_chunk_count": learned.min_chunk_count,
+                "run": clock.settings(),
             }
         )

@@ -18,15 +18,17 @@ import io
 import logging
 import os
 import sys
+import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import IntEnum
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from prunedbpe.cli import entry, terminal
+from prunedbpe.cli import common, entry, terminal
 from prunedbpe.cli.streams import OUTPUT_NAME, discard_output
 from prunedbpe.errors import PrunedBPEError
 
@@ -45,16 +47,20 @@ VERBS = {
     "import": "Convert a Hugging Face, tiktoken or paper tokenizer.",
     "export": "Export a tokenizer to another format, exactly or not at all.",
     "paper": "Run the paper's study on two corpora and write a report.",
+    "doctor": "Check this installation: versions, CPU, memory, extras.",
+    "help": "Show the help of a verb.",
 }
 """What ``prunedbpe --help`` lists, in pipeline order."""
 
 DEBUG_VARIABLE = "PRUNEDBPE_DEBUG"
 """Environment variable with the effect of ``--debug``."""
 
+_COMPLETION_VARIABLE = "_PRUNEDBPE_COMPLETE"
+"""Set by the shell when it asks how a command line may go on."""
+
 _EPILOG = "Exit codes: 0 success, 1 error, 2 wrong usage, 130 interrupted (checkpoints are kept)."
 
 _SETTINGS: dict[str, Any] = {
-    "add_completion": False,
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
 }
@@ -83,13 +89,19 @@ class _VerbGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Load the verb that ``args`` begin with."""
         name, _, rest = super().resolve_command(ctx, args)
-        module = importlib.import_module(f"prunedbpe.cli.{name}")
-        verb_app = typer.Typer(**_SETTINGS)
-        verb_app.command(name, help=module.command.__doc__, epilog=_EPILOG)(module.command)
-        verb = typer.main.get_command(verb_app)
-        # Accept --debug before and after the verb.
-        verb.params.extend(option for option in self.params if option.name == "debug")
-        return name, verb, rest
+        return name, load_verb(str(name)), rest
+
+
+def load_verb(name: str) -> TyperCommand:
+    """Import a verb; its options come first, then the common ones."""
+    module = importlib.import_module(f"prunedbpe.cli.{name}")
+    verb_app = typer.Typer(add_completion=False, **_SETTINGS)
+    verb_app.command(name, cls=common.Verb, help=module.command.__doc__, epilog=_EPILOG)(
+        module.command
+    )
+    verb: Any = typer.main.get_command(verb_app)
+    verb.params.extend(common.parameters())
+    return verb  # type: ignore[no-any-return]
 
 
 app = typer.Typer(cls=_VerbGroup, epilog=_EPILOG, **_SETTINGS)
@@ -103,32 +115,24 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
-def _set_debug(ctx: typer.Context, value: bool) -> None:
-    if value:
-        ctx.meta[DEBUG_VARIABLE] = True
-
-
 @app.callback()
 def _prunedbpe(
     version: Annotated[
         bool,
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
-    debug: Annotated[
-        bool,
-        typer.Option(
-            "--debug",
-            help="Show the traceback of an unexpected error.",
-            callback=_set_debug,
-            expose_value=False,
-            is_eager=True,
-        ),
-    ] = False,
 ) -> None:
     """Train, prune and run byte-level BPE tokenizers.
 
-    Every verb has its own help: prunedbpe train --help
+    Every verb has its own help: prunedbpe help train
     """
+
+
+def load_app() -> Any:
+    """Return the command with all its verbs and common options."""
+    command: Any = typer.main.get_command(app)
+    command.params.extend(common.parameters())
+    return command
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -144,17 +148,29 @@ def run(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    terminal.look = terminal.Look()
     handler = terminal.MessageHandler()
     logger = logging.getLogger("prunedbpe")
     logger.addHandler(handler)
+    started = time.monotonic()
+    code: int = ExitCode.ERROR
     try:
-        return _run(list(arguments))
+        code = _run(list(arguments))
+        return code
     finally:
+        common.close_log_files(code, time.monotonic() - started)
         logger.removeHandler(handler)
 
 
+_reported: dict[str, Any] = {}
+"""The error of the running command: its type, message and hint."""
+
+
 def _run(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
+    _reported.clear()
+    command = load_app()
+    if _COMPLETION_VARIABLE in os.environ:
+        command.main(arguments, "prunedbpe")  # prints what may follow, and exits
     debug = os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0")
     context = None
     code: int = ExitCode.SUCCESS
@@ -167,23 +183,46 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.flush()
     except _UsageError as error:
         _report_usage(error, arguments)
-        return ExitCode.USAGE
+        code = ExitCode.USAGE
     except (KeyboardInterrupt, typer.Abort, terminal.Interrupted) as error:
         terminal.info("")  # ends the line on which the terminal echoes ^C
-        terminal.error("interrupted")
-        if isinstance(error, terminal.Interrupted):
-            terminal.hint(str(error))
-        return ExitCode.INTERRUPTED
+        hint = str(error) if isinstance(error, terminal.Interrupted) else None
+        _report(error, "interrupted", hint)
+        code = ExitCode.INTERRUPTED
     except BrokenPipeError:
         discard_output()
     except Exception as error:
-        if debug or (context is not None and context.meta.get(DEBUG_VARIABLE)):
+        if debug or (context is not None and context.meta.get(common.DEBUG)):
             traceback.print_exc()
         _report_error(error)
+        code = ExitCode.ERROR
         if isinstance(error, OSError) and error.filename == OUTPUT_NAME:
             discard_output()
-        return ExitCode.ERROR
+            return code
+    if _reported and (terminal.look.json or _wants_json(arguments)):
+        _print_reported(code)
     return code
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the words ask for JSON, even if they could not be parsed."""
+    words = list(arguments)
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
+
+
+def _print_reported(code: int) -> None:
+    """Write the error of this command as JSON to standard output, for the program that reads it."""
+    with suppress(OSError):  # nobody may be reading any more
+        terminal.print_json({"error": {**_reported, "exit_code": int(code)}})
+        sys.stdout.flush()
+
+
+def _report(error: BaseException, message: str, hint: str | None = None) -> None:
+    """Show an error, and keep it for :func:`_print_reported`."""
+    terminal.error(message)
+    if hint:
+        terminal.hint(hint)
+    _reported.update(kind=type(error).__name__, message=message, hint=hint)
 
 
 def _report_usage(error: Any, arguments: list[str]) -> None:
@@ -191,23 +230,20 @@ def _report_usage(error: Any, arguments: list[str]) -> None:
     if not arguments and context is not None:  # no verb: list them
         terminal.info(context.get_help())
         return
-    terminal.error(error.format_message())
-    if context is not None:
-        terminal.hint(f"see {context.command_path} --help")
+    hint = None if context is None else f"see {context.command_path} --help"
+    _report(error, error.format_message(), hint)
 
 
 def _report_error(error: Exception) -> None:
     if isinstance(error, PrunedBPEError):
-        terminal.error(error.message)
-        if error.hint:
-            terminal.hint(error.hint)
+        _report(error, error.message, error.hint)
     elif isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
-        terminal.error(f"{place}{error.strerror}")
+        _report(error, f"{place}{error.strerror}")
     elif isinstance(error, MemoryError):
-        terminal.error("out of memory")
-        terminal.hint("count the corpus in shards, or learn on a machine with more memory")
+        remedy = "count the corpus in shards, or learn on a machine with more memory"
+        _report(error, "out of memory", remedy)
     else:
         first_line = str(error).partition("\n")[0]
-        terminal.error(f"unexpected {type(error).__name__}: {first_line}")
-        terminal.hint("this is a bug in prunedbpe; run again with --debug for the traceback")
+        remedy = "this is a bug in prunedbpe; run again with --debug for the traceback"
+        _report(error, f"unexpected {type(error).__name__}: {first_line}", remedy)

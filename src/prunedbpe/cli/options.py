@@ -7,32 +7,36 @@ written once, here.
 from __future__ import annotations
 
 import atexit
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from prunedbpe._support.progress import (
-    SILENT,
-    BarProgress,
-    JsonProgress,
-    Progress,
-    default_progress,
-)
+from prunedbpe._support.progress import SILENT, JsonProgress, Progress, default_progress
+from prunedbpe._support.progress_stages import RecordedProgress
+from prunedbpe._support.progress_views import BarProgress, LogProgress
 from prunedbpe._support.sizes import parse_size
+from prunedbpe.cli.terminal import warning
 from prunedbpe.corpus import Corpus, Shard
 from prunedbpe.counts.source_weights import parse_source_weights
 from prunedbpe.errors import SettingsError
+from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 from prunedbpe.types import DEFAULT_SPECIAL_TOKENS, Segmentation
-from prunedbpe.visibility.policy import VisibilityPolicy
+from prunedbpe.visibility.policy import VisibilityPolicy, is_auto
+from prunedbpe.visibility.threshold import Threshold, required_tokens
+
+_LIKELY_A_SHARE = 100
+"""A count up to here may be a share without its %."""
 
 
 class ProgressMode(str, Enum):
     """How progress is shown on standard error."""
 
     BAR = "bar"
+    LOG = "log"
     JSON = "json"
     NONE = "none"
 
@@ -152,8 +156,8 @@ ThresholdText = Annotated[
     typer.Option(
         "--threshold",
         metavar="THRESHOLD",
-        help="40% of the boundary token's frequency, a count such as 750, 0 for Standard BPE, "
-        "or auto.",
+        help="A share of the boundary frequency such as 40% or 0.4, a count such as 750, 0 for "
+        "Standard BPE, or auto.",
     ),
 ]
 Validation = Annotated[
@@ -260,7 +264,12 @@ CheckpointAt = Annotated[
 ]
 ProgressOption = Annotated[
     ProgressMode | None,
-    typer.Option(help="How to show progress; a bar if standard error is a terminal."),
+    typer.Option(
+        help="How to show progress: a bar on a terminal, otherwise a plain line every 30 s (log)."
+    ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace another tokenizer in the output folder.")
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings remain.")
@@ -268,13 +277,56 @@ Quiet = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
-def choose_progress(mode: ProgressMode | None, *, quiet: bool) -> Progress:
+def choose_progress(mode: ProgressMode | None, *, quiet: bool) -> RecordedProgress:
     """Return the progress reporter; an explicit mode overrides ``quiet``."""
+    shown: Progress
     if mode is ProgressMode.BAR:
-        return BarProgress()
-    if mode is ProgressMode.JSON:
-        return JsonProgress()
-    return SILENT if mode is ProgressMode.NONE else default_progress(quiet=quiet)
+        shown = BarProgress()
+    elif mode is ProgressMode.LOG:
+        shown = LogProgress()
+    elif mode is ProgressMode.JSON:
+        shown = JsonProgress()
+    else:
+        shown = SILENT if mode is ProgressMode.NONE else default_progress(quiet=quiet)
+    return RecordedProgress(shown)
+
+
+@contextmanager
+def wrong_usage(option: str) -> Iterator[None]:
+    """Turn an impossible value into an error of usage that names the option."""
+    try:
+        yield
+    except SettingsError as error:
+        text = error.message if error.hint is None else f"{error.message}; {error.hint}"
+        raise typer.BadParameter(text, param_hint=option) from None
+
+
+def check_threshold(text: str) -> str:
+    """Return a threshold that is possible; warn of a count that may be meant as a share."""
+    if is_auto(text):
+        return "auto"
+    with wrong_usage("--threshold"):
+        found = Threshold.parse(text)
+    if found.count is not None and 0 < found.count <= _LIKELY_A_SHARE:
+        warning(
+            f"threshold {text} is a count: a visible token must occur {found.count} times; "
+            f"for a share of the boundary frequency write {found.count}%"
+        )
+    elif found.ratio is not None and found.ratio > 1 and not text.strip().endswith("%"):
+        warning(f"threshold {text} is a share: {found.text} of the boundary frequency")
+    return found.text
+
+
+def check_vocab_size(vocab_size: int, special_tokens: tuple[str, ...]) -> None:
+    """Refuse a size that has no room for the bytes and special tokens."""
+    with wrong_usage("--vocab-size"):
+        required_tokens(vocab_size, special_tokens)
+
+
+def choose_pretokenizer(name: str, *, nfc: bool) -> Pretokenizer:
+    """Return the pretokenizer of a name or regular expression."""
+    with wrong_usage("--pretokenizer"):
+        return find_pretokenizer(name, "NFC" if nfc else None)
 
 
 def choose_policy(
@@ -291,7 +343,7 @@ def choose_policy(
 ) -> VisibilityPolicy:
     """Build the visibility policy; ``reading`` says how to read the validation text."""
     return VisibilityPolicy(
-        threshold,
+        check_threshold(threshold),
         max_train_vocab,
         segmentation.value,
         candidate_ratio,
@@ -323,16 +375,18 @@ def parse_shard(text: str) -> Shard:
     Shard(index=2, count=8)
     """
     index, _, count = text.partition("/")
-    if not (index.isdecimal() and count.isdecimal()):
-        raise SettingsError(
-            f"shard {text!r} is not of the form INDEX/COUNT", hint="8 shards are 0/8 to 7/8"
-        )
-    return Shard(int(index), int(count))
+    with wrong_usage("--shard"):
+        if not (index.isdecimal() and count.isdecimal()):
+            raise SettingsError(
+                f"{text!r} is not of the form INDEX/COUNT", hint="8 shards are 0/8 to 7/8"
+            )
+        return Shard(int(index), int(count))
 
 
 def choose_reading(text_field: str, max_document: str, *, strict: bool = False) -> dict[str, Any]:
     """Return how to read documents, as keywords of :class:`~prunedbpe.corpus.Corpus`."""
-    limit = parse_size(max_document, "--max-document")
+    with wrong_usage("--max-document"):
+        limit = parse_size(max_document, "the longest document")
     return {"text_field": text_field, "strict": strict, "max_document_bytes": limit}
 
 
@@ -342,8 +396,9 @@ def open_corpora(given: list[str], **reading: Any) -> dict[str, Corpus]:
     for text in given:
         name, _, paths = text.partition("=")
         if not name or not paths.strip(","):
-            raise SettingsError(
-                f"corpus {text!r} is not of the form NAME=PATH", hint="for instance books=books/"
+            raise typer.BadParameter(
+                f"{text!r} is not of the form NAME=PATH, for instance books=books/",
+                param_hint="--corpus",
             )
         named.setdefault(name, []).extend(path for path in paths.split(",") if path)
     return {name: Corpus(paths, **reading) for name, paths in named.items()}

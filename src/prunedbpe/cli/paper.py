@@ -11,7 +11,6 @@ import typer
 
 from prunedbpe.cli import options
 from prunedbpe.cli.terminal import info, info_table, on_interrupt, print_json
-from prunedbpe.errors import SettingsError
 from prunedbpe.report.render import write_report
 from prunedbpe.report.study import StudyPlan, run_study
 
@@ -69,11 +68,13 @@ def command(
     report.md, and a .csv and .tex file for each table. An interrupted study can be resumed.
 
     \b
-    prunedbpe paper --corpus I=books/ --corpus II=web/,code/ --sizes 8000,16000 -o report/
+    prunedbpe paper --corpus I=books/ --corpus II=web/,code/ \\
+        --sizes 8000,16000 -o report/
     """
+    chosen_sizes = parse_sizes(sizes)
     plan = StudyPlan(
         corpora=options.open_corpora(corpus, **options.choose_reading(text_field, max_document)),
-        sizes=parse_sizes(sizes),
+        sizes=chosen_sizes,
         thresholds=[text.strip() for text in thresholds.split(",") if text.strip()],
         auto=auto,
         baselines=baselines,
@@ -115,7 +116,9 @@ def parse_sizes(text: str) -> list[int]:
         bounds, _, step = part.partition("+")
         first, _, last = bounds.partition("-")
         if not all(number.isdecimal() for number in (first, last or "0", step or "1")):
-            raise SettingsError(f"size {part!r} is not a number", hint="for instance 8000,16000")
+            raise typer.BadParameter(
+                f"{part!r} is not a number; for instance 8000,16000", param_hint="--sizes"
+            )
         if last:
             sizes.extend(range(int(first), int(last) + 1, int(step or 2000) or 2000))
         else:

@@ -10,8 +10,9 @@ import typer
 
 from prunedbpe.analysis.retargeting import id_map, retarget
 from prunedbpe.cli import options
+from prunedbpe.cli.saving import check_output, save_tokenizer
+from prunedbpe.cli.summary import Clock
 from prunedbpe.cli.terminal import hint, on_interrupt
-from prunedbpe.cli.train import save_tokenizer
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import ChunkCounts, count
 from prunedbpe.errors import SettingsError
@@ -65,6 +66,7 @@ def command(
     trust_corpus: options.TrustCorpus = False,
     source_weights: options.SourceWeights = None,
     checkpoint_seconds: options.CheckpointSeconds = 30.0,
+    force: options.Force = False,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
@@ -76,13 +78,16 @@ def command(
 
     \b
     prunedbpe prune run --vocab-size 8000 --threshold auto -o tok-8000
-    prunedbpe prune run --vocab-size 8000 --threshold auto --segmentation shortest -o tok-8000
+    prunedbpe prune run --vocab-size 8000 --threshold auto \\
+        --segmentation shortest -o tok-8000
     prunedbpe prune merges.parquet --vocab-size 8000 --threshold 0 -o standard
-    prunedbpe prune run --for medical/ --vocab-size 8000 --base tok-8000 -o tok-medical
+    prunedbpe prune run --for medical/ --vocab-size 8000 \\
+        --base tok-8000 -o tok-medical
     """
-    special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
-    options.prepare_folder(output)
     reporter = options.choose_progress(progress, quiet=quiet)
+    clock = Clock(reporter)
+    special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
+    options.check_vocab_size(vocab_size, special_tokens)
     policy = options.choose_policy(
         threshold,
         segmentation,
@@ -92,6 +97,10 @@ def command(
         source_weights=source_weights,
         trust_corpus=trust_corpus,
     )
+    options.prepare_folder(output)
+    if domain is None:
+        check_output(output, force=force, vocab_size=vocab_size, policy=policy)
+    ids = None
     if domain:
         if validation or max_train_vocab is not None:
             raise SettingsError(
@@ -116,7 +125,7 @@ def command(
             if base is None
             else Tokenizer.load(base)
         )
-        id_map(reference, tokenizer).save(output / ID_MAP_FILE)
+        ids = id_map(reference, tokenizer)
     elif base is not None:
         raise SettingsError("--base is given without --for", hint="leave it out, or give a domain")
     elif merges.is_dir():
@@ -151,7 +160,22 @@ def command(
             threads=threads,
             progress=reporter,
         )
-    save_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json)
+    facts = []
+    if ids is not None:
+        of = "Standard BPE of the same size" if base is None else str(base)
+        moved = f"{len(ids.kept):,} kept, {len(ids.new):,} new, {len(ids.dropped):,} dropped"
+        facts.append(("id map", f"{output / ID_MAP_FILE}, from the ids of {of}: {moved}"))
+    save_tokenizer(
+        tokenizer,
+        output,
+        force=force,
+        quiet=quiet,
+        as_json=as_json,
+        clock=clock,
+        facts=facts,
+    )
+    if ids is not None:
+        ids.save(output / ID_MAP_FILE)
     if policy.is_auto and not domain and not tokenizer.training["auto"]["sources"]:
         hint(
             "the sources of the corpus are unknown, so auto cannot compare them; train with "

@@ -18,13 +18,18 @@ from prunedbpe.analysis.sweeping import (
     sweep,
 )
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import info, print_json, print_line, print_table
+from prunedbpe.cli.terminal import explain, info, print_json, print_line, print_table
 from prunedbpe.counts import ChunkCounts, SourceCounts, count
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges.run_directory import RunDirectory, load_merges
 from prunedbpe.report.sweep_plot import draw_sweep
 from prunedbpe.types import Segmentation
 from prunedbpe.visibility.threshold import required_tokens
+
+DEFAULT_THRESHOLDS = ("0", "20%", "30%", "40%", "auto")
+
+_OPTIONAL = ("internal share", "least exposure", "+2K Standard", "bytes/token", "internal")
+"""Columns that a narrow table leaves out, in this order."""
 
 
 def command(
@@ -33,7 +38,8 @@ def command(
         list[int] | None,
         typer.Option(
             metavar="SIZE",
-            help="A vocabulary size. Repeatable; by default, sizes where growth flattens.",
+            help="A vocabulary size. Repeatable; by default, the size that was trained and sizes "
+            "where growth flattens.",
             show_default=False,
         ),
     ] = None,
@@ -71,20 +77,23 @@ def command(
     \b
     prunedbpe sweep run
     prunedbpe sweep run --segmentation shortest --vocab-size 16000
-    prunedbpe sweep run --vocab-size 8000 --vocab-size 16000 --threshold 40% --threshold auto \\
-        --corpus news=news/ --csv cells.csv --plot curves.png
+    prunedbpe sweep run --vocab-size 8000 --vocab-size 16000 --threshold 40% \\
+        --threshold auto --corpus news=news/ --csv cells.csv --plot curves.png
     """
     reporter = options.choose_progress(progress, quiet=quiet)
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
-    thresholds = threshold or ["0", "20%", "30%", "40%", "auto"]
+    thresholds = [options.check_threshold(text) for text in threshold or DEFAULT_THRESHOLDS]
+    texts = options.open_corpora(corpus)
     merges = load_merges(run)
     counts = _counts_of(run) if bound else None
     corpora = {
         name: count(text, pretokenizer=merges.pretokenizer, threads=threads, progress=reporter)
-        for name, text in options.open_corpora(corpus).items()
+        for name, text in texts.items()
     }
     advice = advise_sizes(merges.applied, len(special_tokens))
-    sizes = vocab_size or advice.suggested
+    trained = RunDirectory(run).trained_sizes() if run.is_dir() else []
+    reached = [s for s in trained if required_tokens(s, special_tokens) <= len(merges)]
+    sizes = vocab_size or sorted({*advice.suggested, *reached})
     if not sizes:
         raise SettingsError(
             f"{len(merges):,} merges are too few to find where growth flattens",
@@ -124,12 +133,15 @@ def command(
                 "cells": [cell.as_row() for cell in cells],
                 "growth": dict(zip(map(str, advice.sizes), advice.reductions, strict=True)),
                 "suggested_sizes": advice.suggested,
+                "trained_sizes": trained,
                 "bounds": {str(size): asdict(found) for size, found in bounds.items()},
             }
         )
         return
-    _show_cells(cells)
+    _show_cells(cells, quiet=quiet)
     _show_bounds(cells, bounds)
+    if trained and not quiet:
+        info(f"trained size: {', '.join(f'{size:,}' for size in trained)}")
     if advice.sizes and not quiet:
         _show_advice(advice)
 
@@ -165,9 +177,9 @@ def _counts_of(run: Path) -> ChunkCounts:
     return ChunkCounts.load(RunDirectory(run).counts_path)
 
 
-def _show_cells(cells: list[SweepCell]) -> None:
+def _show_cells(cells: list[SweepCell], *, quiet: bool) -> None:
     head = (
-        "corpus", "size", "threshold", "encoded length", "reduction", "internal", "share",
+        "corpus", "size", "threshold", "encoded length", "reduction", "internal", "internal share",
         "least exposure", "bytes/token", "+2K Standard",
     )  # fmt: skip
     rows = [head]
@@ -186,7 +198,10 @@ def _show_cells(cells: list[SweepCell]) -> None:
                 _show(cell.growth_reduction, ".2%"),
             )
         )
-    print_table(rows, right=range(1, len(head)))
+    optional = [head.index(name) for name in _OPTIONAL]
+    shown = print_table(rows, right=range(1, len(head)), optional=optional)
+    if not quiet:
+        explain(shown)
     for note in dict.fromkeys(
         f"{cell.vocab_size:,} at {cell.threshold}: {cell.note}" for cell in cells if cell.note
     ):
@@ -209,7 +224,8 @@ def _show_bounds(cells: list[SweepCell], bounds: dict[int, Bounds]) -> None:
 
 
 def _show_advice(advice: SizeAdvice) -> None:
-    info("\nReduction of Standard BPE by 2,000 more tokens (* marks the knee):")
+    info("")
+    info("Reduction of Standard BPE by 2,000 more tokens (* marks the knee):")
     for size, reduction in zip(advice.sizes, advice.reductions, strict=True):
         mark = "*" if size == advice.knee else " "
         info(f"  {size:>9,} {mark} {reduction:>7.2%}  {'#' * round(400 * reduction)}")

@@ -1,4 +1,4 @@
-"""``prunedbpe train``: corpus -> tokenizer; and the summary that ``prune`` shares."""
+"""``prunedbpe train``: corpus -> tokenizer."""
 
 from __future__ import annotations
 
@@ -7,25 +7,17 @@ from typing import Annotated
 
 import typer
 
-from prunedbpe._support.input_files import read_json
 from prunedbpe._support.memory import memory_budget
 from prunedbpe._support.sizes import format_size
 from prunedbpe.cli import options
-from prunedbpe.cli.terminal import align, info, info_table, on_interrupt, print_json, warning
-from prunedbpe.corpus import Corpus, CorpusReport
+from prunedbpe.cli.saving import check_output, save_tokenizer
+from prunedbpe.cli.summary import Clock
+from prunedbpe.cli.terminal import on_interrupt
+from prunedbpe.corpus import Corpus
 from prunedbpe.counts.bounded import LEAST_MEMORY
-from prunedbpe.pretokenizers import find_pretokenizer
-from prunedbpe.tokenizer import Tokenizer
-from prunedbpe.tokenizer.folder import SETTINGS_FILE
+from prunedbpe.merges.run_directory import RunDirectory
 from prunedbpe.training import train
-from prunedbpe.types import Settings
 from prunedbpe.visibility.threshold import required_tokens
-
-Facts = list[tuple[str, str]]
-"""Rows of a summary: name and value."""
-
-_MOST_GAINS = 10
-"""Sources that a summary lists; --json has all of them."""
 
 
 def command(
@@ -60,6 +52,7 @@ def command(
     nfc: options.Nfc = False,
     strict: options.Strict = False,
     max_document: options.MaxDocument = options.MAX_DOCUMENT,
+    force: options.Force = False,
     threads: options.Threads = None,
     progress: options.ProgressOption = None,
     quiet: options.Quiet = False,
@@ -70,10 +63,15 @@ def command(
     \b
     prunedbpe train texts/ --vocab-size 16000 --threshold 40% -o tok
     prunedbpe train texts/ --vocab-size 16000 --threshold auto -o tok
-    prunedbpe train texts/ --vocab-size 16000 --threshold auto --segmentation shortest -o tok
+    prunedbpe train texts/ --vocab-size 16000 --threshold auto \\
+        --segmentation shortest -o tok
     prunedbpe train texts/ --vocab-size 16000 --run-dir run -o tok   # resumable
     """
+    reporter = options.choose_progress(progress, quiet=quiet)
+    clock = Clock(reporter)
     special_tokens = options.choose_special_tokens(special_token, none=no_special_tokens)
+    options.check_vocab_size(vocab_size, special_tokens)
+    cut_by = options.choose_pretokenizer(pretokenizer, nfc=nfc)
     reading = options.choose_reading(text_field, max_document, strict=strict)
     policy = options.choose_policy(
         threshold,
@@ -95,6 +93,10 @@ def command(
         source_field=source_field,
     )
     options.prepare_folder(output)
+    if run_dir is not None and resume and RunDirectory(run_dir).counts_path.exists():
+        check_output(output, force=force, vocab_size=vocab_size, policy=policy)
+    else:
+        check_output(output, force=force)
     with on_interrupt(
         "with --run-dir, an interrupted run can be resumed"
         if run_dir is None
@@ -104,7 +106,7 @@ def command(
             texts,
             vocab_size,
             policy=policy,
-            pretokenizer=find_pretokenizer(pretokenizer, "NFC" if nfc else None),
+            pretokenizer=cut_by,
             special_tokens=special_tokens,
             min_chunk_count=min_chunk_count,
             threads=threads,
@@ -113,129 +115,17 @@ def command(
             resume=resume,
             checkpoint_seconds=checkpoint_seconds,
             checkpoint_at=[required_tokens(size, special_tokens) for size in checkpoint_at or ()],
-            progress=options.choose_progress(progress, quiet=quiet),
+            progress=reporter,
         )
-    budget = format_size(memory_budget(memory, LEAST_MEMORY))
-    facts = [("memory", f"up to {budget} for counting")]
-    save_tokenizer(tokenizer, output, quiet=quiet, as_json=as_json, facts=facts)
-
-
-def save_tokenizer(
-    tokenizer: Tokenizer, folder: Path, *, quiet: bool, as_json: bool, facts: Facts | None = None
-) -> None:
-    """Save a tokenizer and summarize how it was trained, with more facts of this run."""
-    tokenizer.save(folder)
-    training = tokenizer.training
-    if not quiet:
-        info_table(
-            [
-                *corpus_facts(CorpusReport.from_settings(training["corpus"])),
-                *approximation_facts(training["min_chunk_count"]),
-                ("vocabulary", f"{tokenizer.vocab_size:,}"),
-                *visibility_facts(training),
-                ("internal tokens", f"{tokenizer.vocabulary.internal_count:,}"),
-                ("segmentation", tokenizer.segmentation),
-                *length_facts(training),
-                *(facts or []),
-            ]
-        )
-        show_gains(training)
-        info(f"tokenizer written to {folder}")
-    if as_json:
-        print_json(read_json(folder / SETTINGS_FILE))
-
-
-def corpus_facts(corpus: CorpusReport) -> Facts:
-    """What was read, and what was skipped."""
-    skipped = ", first ".join([f"{corpus.skipped_documents:,}", *corpus.skipped[:1]])
-    facts = [
-        ("documents", f"{corpus.documents:,}"),
-        ("bytes", f"{corpus.bytes:,}"),
-        ("skipped documents", skipped),
-    ]
-    if corpus.replaced_documents:
-        facts.append(("repaired documents", f"{corpus.replaced_documents:,}"))
-    return facts
-
-
-def memory_fact(limit: int, *, spilled: bool) -> str:
-    """How much memory counting was allowed, and whether that was enough."""
-    return f"up to {format_size(limit)}, {'the rest on disk' if spilled else 'nothing on disk'}"
-
-
-def approximation_facts(min_chunk_count: int) -> Facts:
-    """Which chunks were dropped; nothing if the counts are exact."""
-    if min_chunk_count == 1:
-        return []
-    return [("min chunk count", f"{min_chunk_count:,}; chunks that occur less often are dropped")]
-
-
-def length_facts(training: Settings) -> Facts:
-    """Encoded length of the training corpus, if it is known."""
-    if "encoded_length" not in training:
-        return []
-    length, standard = training["encoded_length"], training["standard_encoded_length"]
-    return [("encoded length", _length(length, standard))]
-
-
-def show_gains(training: Settings) -> None:
-    """List what each source gains, the worst first, and warn of sources that lose."""
-    gains = training.get("auto", {}).get("gains", [])
-    if len(gains) < 2:
-        return
-    shown = gains[:_MOST_GAINS]
-    info(f"\n{len(gains)} sources against Standard BPE, the smallest gain first:")
-    for line in align([(row["source"], f"{row['gain']:+.3%}") for row in shown], right=[1]):
-        info(f"  {line}")
-    if len(gains) > len(shown):
-        info(f"  ... and {len(gains) - len(shown)} more, up to {gains[-1]['gain']:+.3%}")
-    for row in gains:
-        if row["source"] in training["auto"]["harmed"]:
-            warning(f"{row['source']} gets {-row['gain']:.3%} longer than with Standard BPE")
-
-
-def visibility_facts(training: Settings) -> Facts:
-    """How the visible tokens were chosen."""
-    facts = [("boundary frequency", f"{training['boundary_frequency']:,}")]
-    if "retargeted" in training:
-        domain = training["retargeted"]
-        length = _length(domain["domain_length"], domain["domain_standard_length"])
-        return [
-            *facts,
-            ("merges retained", f"{domain['candidates']:,}, chosen by the domain's length"),
-            ("domain length", length),
-        ]
-    if "auto" not in training:
-        text = f"{training['min_exposure']:,} (threshold {training['threshold']})"
-        return [*facts, ("min exposure", text)]
-    auto = training["auto"]
-    if auto["chosen_by"] == "validation":
-        change = _change(auto["validation_length"], auto["validation_standard_length"])
-        chosen = f"shortest of {len(auto['tried'])} on the validation text, {change}"
-    else:
-        chosen = (
-            f"saving in each of {max(auto['sources'], 1):,} sources to the power "
-            f"{auto['exponent']:g}"
-        )
-    learned = f"{auto['candidates_learned']:,} learned"
-    facts += [
-        ("chosen from", f"{auto['candidates']:,} of {learned} merges ({auto['stopped']})"),
-        ("chosen by", chosen),
-    ]
-    if "least_visible_exposure" in training:
-        least = f"{training['least_visible_exposure']:,} of a visible token"
-        facts.append(("least exposure", least))
-    if auto["source_note"]:
-        facts.append(("sources", auto["source_note"]))
-    if auto.get("protected"):
-        facts.append(("sources protected", f"{len(auto['protected'])}, given more weight"))
-    return facts
-
-
-def _length(length: int, standard: int) -> str:
-    change = _change(length, standard)
-    return f"{length:,} tokens, {change} against Standard BPE ({standard:,})"
-
-
-def _change(length: int, standard: int) -> str:
-    return f"{(length - standard) / max(standard, 1):+.3%}"
+    save_tokenizer(
+        tokenizer,
+        output,
+        force=force,
+        quiet=quiet,
+        as_json=as_json,
+        clock=clock,
+        facts=[
+            ("memory", f"up to {format_size(memory_budget(memory, LEAST_MEMORY))} for counting")
+        ],
+        run=run_dir,
+    )

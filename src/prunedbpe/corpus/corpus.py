@@ -314,8 +314,8 @@ class Corpus:
         [[b'one', b'', b'two']]
 
         Args:
-            task: Advanced by the bytes read from disk, compressed or not, after each batch; in
-                all by :attr:`size`.
+            task: Advanced after each batch: by the bytes read from disk, compressed or not, in all
+                :attr:`size`; and by the bytes of text in them.
             threads: How many threads may check and split a block. With more than one, files are
                 read one batch ahead.
             with_sources: Whether to read the source field as well, if the corpus names one.
@@ -340,9 +340,9 @@ class Corpus:
             self._report += piece.report + read
             if len(batch):
                 yield batch
-            if task is not None and piece.position > reached:
-                task.advance(piece.position - reached)
-                reached = piece.position
+            if task is not None and (piece.position > reached or read.bytes):
+                task.advance(max(piece.position - reached, 0), text_bytes=read.bytes)
+                reached = max(piece.position, reached)
         if task is not None and (self.size or 0) > reached:
             task.advance((self.size or 0) - reached)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from prunedbpe._support.arguments import to_path
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import Progress, ProgressLike, as_progress
 from prunedbpe.corpus import Corpus, CorpusInput, CorpusReport, open_corpus
 from prunedbpe.counts.bounded import CHECKPOINT_SECONDS, BoundedCount
 from prunedbpe.counts.chunk_counts import ChunkCounts, check_min_chunk_count
@@ -25,7 +25,7 @@ def count(
     min_chunk_count: int = 1,
     threads: int | None = None,
     memory: str | int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
     engine: str | None = None,
     address: str | None = None,
 ) -> ChunkCounts:
@@ -39,7 +39,8 @@ def count(
         memory: How much memory counting may take, such as ``4GB``; half of the machine's by
             default. What does not fit goes to temporary files. The table that is returned comes on
             top; :func:`count_to_file` needs no memory for it.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
         engine: ``"ray"`` counts on a Ray cluster, see :mod:`prunedbpe.counts.engines.ray`. Each of
             its tasks may then take ``threads`` CPUs, 1 by default, and ``memory``.
         address: Of the cluster; by default that of the environment, or a new one on this machine.
@@ -54,6 +55,7 @@ def count(
     >>> dict(table.items())
     {b'to': 1, b' be': 2, b' or': 1, b' not': 1, b' to': 1}
     """
+    progress = as_progress(progress)
     if engine is not None:
         counts: ChunkCounts = _find_engine(engine).count(
             corpus, pretokenizer=pretokenizer, min_chunk_count=min_chunk_count, address=address,
@@ -105,7 +107,7 @@ def count_to_file(
     memory: str | int | None = None,
     folder: str | Path | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> CountedFile:
     """Count a corpus into a file, within a memory budget, and resume a count that was killed.
 
@@ -119,7 +121,8 @@ def count_to_file(
         folder: Where the count keeps what does not fit, and what it has done so far, until the
             file is complete; ``path`` with ``.parts`` appended by default.
         checkpoint_seconds: How often it writes what it has counted.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Raises:
         RunMismatchError: The folder belongs to another count.
@@ -132,6 +135,7 @@ def count_to_file(
     ...     found.chunks, dict(ChunkCounts.load(path).items())[b" be"]
     (5, 2)
     """
+    progress = as_progress(progress)
     path = to_path(path)
     corpus = open_corpus(corpus)
     check_min_chunk_count(min_chunk_count, corpus.shard)

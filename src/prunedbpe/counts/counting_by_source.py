@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import ProgressLike, as_progress
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.counts.bounded import BoundedCount
 from prunedbpe.counts.chunk_counts import check_min_chunk_count
@@ -26,7 +26,7 @@ def count_by_source(
     memory: str | int | None = None,
     folder: str | Path | None = None,
     save: Callable[[SourceCounts], None] | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> SourceCounts:
     """Count the unique chunks of every source of a corpus.
 
@@ -50,6 +50,7 @@ def count_by_source(
     >>> counted.names, len(counted.total)
     (('<python>',), 5)
     """
+    progress = as_progress(progress)
     corpus = open_corpus(corpus)
     check_min_chunk_count(min_chunk_count, corpus.shard)
     # The plan is that of the whole corpus, so that all shards agree.

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from prunedbpe import _core
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import ProgressLike, as_progress
 from prunedbpe._support.threads import thread_count, worker_count
 from prunedbpe.corpus import Corpus, CorpusInput, open_corpus
 from prunedbpe.corpus.sampling import Sample, nested_order
@@ -92,7 +92,7 @@ def estimate(
     pretokenizer: str | Pretokenizer = "paper",
     sample_bytes: int = SAMPLE_BYTES,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> Estimate:
     r"""Predict from a sample what counting a corpus will come to.
 
@@ -101,7 +101,8 @@ def estimate(
         pretokenizer: A built-in name, a regular expression, or a pretokenizer.
         sample_bytes: Bytes on disk to read. A corpus that has no more is counted as a whole.
         threads: Number of counting threads; one per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Raises:
         CorpusError: The sample holds no text.
@@ -115,6 +116,7 @@ def estimate(
     >>> found.is_exact, found.unique_chunks, found.text_bytes
     (True, 5, 18)
     """
+    progress = as_progress(progress)
     sample = Sample(open_corpus(corpus), sample_bytes, _STRETCHES)
     counted = _SampleCount(find_pretokenizer(pretokenizer), threads)
     order = nested_order(_STRETCHES)

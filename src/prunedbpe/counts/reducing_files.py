@@ -11,7 +11,7 @@ from prunedbpe import _core
 from prunedbpe._support.input_files import naming
 from prunedbpe._support.memory import memory_budget
 from prunedbpe._support.parquet import check_table, read_groups, read_settings
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import ProgressLike, as_progress
 from prunedbpe._support.threads import worker_count
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.counts.bounded import LEAST_MEMORY, table_budget
@@ -34,7 +34,7 @@ def reduce_files(
     min_chunk_count: int = 1,
     threads: int | None = None,
     memory: str | int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> CountedFile:
     """Reduce tables that :func:`prunedbpe.count_to_file` wrote, as :func:`reduce_counts` does.
 
@@ -45,12 +45,14 @@ def reduce_files(
         min_chunk_count: As for :func:`prunedbpe.count`; not for a partial table.
         threads: One per core by default.
         memory: How much memory the process may take; half of the machine's by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Raises:
         FormatError: A table is damaged.
         SettingsError: The tables do not belong together; a shard is missing or comes twice.
     """
+    progress = as_progress(progress)
     output = Path(output)
     inputs = [Path(path) for path in paths]
     if not inputs:

@@ -17,7 +17,7 @@ import numpy as np
 
 from prunedbpe._support.arguments import check_names
 from prunedbpe._support.digests import digest_arrays
-from prunedbpe._support.progress import SILENT, Progress, Task
+from prunedbpe._support.progress import ProgressLike, Task, as_progress
 from prunedbpe._support.remote_files import is_url
 from prunedbpe._support.signatures import takes_options
 from prunedbpe._support.threads import worker_count
@@ -117,7 +117,7 @@ def encode_corpus(
     format: FileFormat | None = None,
     *,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
     **options: Any,
 ) -> EncodedReport:
     """Encode a corpus into one output, which appears only when complete, or into a stream.
@@ -129,7 +129,8 @@ def encode_corpus(
             ending, for ``mds`` a folder; or a binary stream for ``jsonl``, ``ids`` or ``npy``.
         format: By the ending of ``output`` if not given.
         threads: One per core by default; the result does not depend on it.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
         **options: The other fields of :class:`EncodingOptions`.
 
     Raises:
@@ -146,6 +147,7 @@ def encode_corpus(
     ...     report.tokens, [ids.tolist() for ids in documents]
     (4, [[256], [256, 32, 99]])
     """
+    progress = as_progress(progress)
     if isinstance(output, str):
         output = Path(output)
     check_names(options, EncodingOptions.__dataclass_fields__)

@@ -14,7 +14,7 @@ from typing import Any
 
 from prunedbpe._support.arguments import check_names, to_path
 from prunedbpe._support.commit import finish_interrupted_commit
-from prunedbpe._support.progress import SILENT, Progress, Task
+from prunedbpe._support.progress import ProgressLike, Task, as_progress
 from prunedbpe._support.remote_files import is_url, version_of
 from prunedbpe._support.sealed_json import read_sealed, write_sealed
 from prunedbpe._support.signatures import takes_options
@@ -52,7 +52,7 @@ def encode_files(
     format: FileFormat,
     *,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
     run: Callable[..., Iterator[tuple[FileJob, Settings]]] | None = None,
     **options: Any,
 ) -> EncodedReport:
@@ -68,13 +68,15 @@ def encode_files(
         folder: Where the outputs go.
         format: One of :data:`~prunedbpe.encoded.file_formats.FILE_FORMATS`.
         threads: One per core by default; the result does not depend on it.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
         run: Runs the jobs, as :func:`run_here` does, which is the default.
         **options: The other fields of :class:`EncodingOptions`.
 
     Raises:
         SettingsError: An option is wrong, or an output file is an input of the corpus.
     """
+    progress = as_progress(progress)
     folder = to_path(folder)
     run = run or run_here
     check_names(options, EncodingOptions.__dataclass_fields__)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from prunedbpe._support.progress import SILENT, Progress, Task
+from prunedbpe._support.progress import SILENT, ProgressLike, Task, as_progress
 from prunedbpe._support.ray_tasks import ray_cluster
 from prunedbpe._support.signatures import takes_options
 from prunedbpe.corpus import Corpus
@@ -28,7 +28,7 @@ def encode_files_on_ray(
     *,
     address: str | None = None,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
     **options: Any,
 ) -> EncodedReport:
     """Encode every file of a corpus into a file of its own, and skip those already done.
@@ -43,13 +43,15 @@ def encode_files_on_ray(
         format: One of :data:`~prunedbpe.encoded.file_formats.FILE_FORMATS`.
         address: Of the cluster; by default that of the environment, or a new one on this machine.
         threads: CPUs, and so threads, for a file; 1 by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
         **options: The other fields of :class:`EncodingOptions`.
 
     Raises:
         MissingExtraError: Ray is not installed.
         SettingsError: An option is wrong, or an output file is an input of the corpus.
     """
+    progress = as_progress(progress)
     with ray_cluster(address, "encoding on a Ray cluster") as cluster:
 
         def run(

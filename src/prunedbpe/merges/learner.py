@@ -14,7 +14,7 @@ import numpy as np
 
 from prunedbpe import _core
 from prunedbpe._support.arguments import check_type, to_whole_number
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import ProgressLike, as_progress
 from prunedbpe._support.threads import in_background, thread_count
 from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.counts.chunk_counts import MAKE_COUNTS
@@ -79,7 +79,8 @@ class Learner:
         counts: The corpus, or a function that loads it.
         merges: Merges to continue from; they must have been learned on these very counts.
         threads: One per core by default. The result does not depend on it.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
         checkpoints: Saves the merges now and then, and when learning ends or is interrupted.
         split_from: Occurrences from which on a merge is split between threads; a number also
             makes little text use all threads, for tests.
@@ -96,7 +97,7 @@ class Learner:
         merges: MergeTable | None = None,
         *,
         threads: int | None = None,
-        progress: Progress = SILENT,
+        progress: ProgressLike = None,
         checkpoints: Checkpointer | None = None,
         split_from: int | None = None,
     ) -> None:
@@ -105,7 +106,7 @@ class Learner:
         self._counts = counts
         self._known = merges
         self._threads = thread_count(threads)
-        self._progress = progress
+        self._progress = as_progress(progress)
         self._checkpoints = checkpoints
         self._split_from = split_from
         self._work: _Work | None = None
@@ -250,7 +251,7 @@ def learn(
     *,
     merges: MergeTable | None = None,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> MergeTable:
     """Learn merges on a corpus: exact BPE, the same for any number of threads.
 
@@ -259,12 +260,14 @@ def learn(
         merge_count: How many merges in all; fewer if no pair is left that occurs twice.
         merges: Merges already learned on these counts, to continue from.
         threads: One per core by default.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     >>> table = learn(ChunkCounts.from_mapping({b"aaa": 5, b"ab": 5}), 1)
     >>> table.pairs.tolist(), table.frequencies.tolist(), table.applied.replacements.tolist()
     ([[97, 97]], [10], [5])
     """
+    progress = as_progress(progress)
     check_type("counts", counts, ChunkCounts, MAKE_COUNTS)
     if to_whole_number("merge_count", merge_count) < 0:
         raise SettingsError(f"merge_count is {merge_count}", hint="use 0 or more")

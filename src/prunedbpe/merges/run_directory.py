@@ -6,6 +6,7 @@
 ``merges.parquet``  the merges learned so far, written at intervals and chosen sizes
 ``sources.parquet`` the chunk counts by source, if automatic visibility asked for them
 ``counting/``       what has been counted so far, until the counts are complete
+``trained.json``    the vocabulary sizes that were trained here
 ``choice.json``     the visible tokens so far, while they are chosen for the shortest segmentation
 =================== ========================================================================
 
@@ -23,7 +24,8 @@ from typing import Any
 from prunedbpe._support.arguments import to_path
 from prunedbpe._support.atomic_files import write_json
 from prunedbpe._support.input_files import naming, read_json
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.json_values import JsonValue
+from prunedbpe._support.progress import ProgressLike, as_progress
 from prunedbpe._support.temporary_files import remove_leftovers
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import ChunkCounts, SourceCounts, count, count_by_source, count_to_file
@@ -66,6 +68,11 @@ class RunDirectory:
         return self.folder / "choice.json"
 
     @property
+    def trained_path(self) -> Path:
+        """The vocabulary sizes that were trained."""
+        return self.folder / "trained.json"
+
+    @property
     def settings_path(self) -> Path:
         """What the run is about."""
         return self.folder / "run.json"
@@ -77,7 +84,7 @@ class RunDirectory:
 
     @property
     def _computed(self) -> tuple[Path, ...]:
-        return self.merges_path, self.sources_path, self.counts_path
+        return self.merges_path, self.sources_path, self.counts_path, self.trained_path
 
     def claim(
         self,
@@ -216,6 +223,20 @@ class RunDirectory:
             )
         return merges
 
+    def trained_sizes(self) -> list[int]:
+        """The vocabulary sizes that were trained here, in ascending order."""
+        if not self.trained_path.exists():
+            return []
+        with naming(self.trained_path):
+            sizes = JsonValue(read_json(self.trained_path))["vocab_sizes"]
+            return sorted(size.integer() for size in sizes.items())
+
+    def remember_size(self, vocab_size: int) -> None:
+        """Note that a vocabulary of this size was trained."""
+        sizes = self.trained_sizes()
+        if vocab_size not in sizes:
+            write_json(self.trained_path, {"vocab_sizes": sorted([*sizes, vocab_size])})
+
     def checkpointer(self, every_seconds: float, at: Collection[int] = ()) -> Checkpointer:
         """Return what saves merges here; see :class:`Checkpointer`."""
         return Checkpointer(
@@ -246,7 +267,7 @@ def learn_to_file(
     resume: bool = True,
     threads: int | None = None,
     every_seconds: float = 30.0,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> MergeTable:
     """Learn merges into a file that is a checkpoint at any moment, continuing from what it holds.
 
@@ -257,7 +278,8 @@ def learn_to_file(
         resume: Whether to continue from the file, or to start it over.
         threads: One per core by default.
         every_seconds: Interval between two checkpoints; an interruption writes one too.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Returns:
         The merges the file holds now.
@@ -272,6 +294,7 @@ def learn_to_file(
     ...     [len(learn_to_file(counts, merge_count, path)) for merge_count in (1, 3, 2)]
     [1, 3, 3]
     """
+    progress = as_progress(progress)
     path = to_path(path)
     known = MergeTable.load(path) if resume and path.exists() else None
     if known is not None and known.counts_digest != counts.digest:

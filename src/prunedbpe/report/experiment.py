@@ -116,6 +116,7 @@ class Experiment:
                 sources=self._sources,
                 counts=self.counts,
                 threads=self._threads,
+                progress=False,
             )
         except InsufficientCandidatesError as error:
             raise InsufficientCandidatesError(

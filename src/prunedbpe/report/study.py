@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from prunedbpe import __version__
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import Progress, ProgressLike, as_progress
 from prunedbpe.analysis.comparison import compare
 from prunedbpe.analysis.sweeping import GROWTH, advise_sizes
 from prunedbpe.corpus import Corpus
@@ -112,7 +112,7 @@ def run_study(
     *,
     cache: Path | None = None,
     export: Path | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> StudyResults:
     """Run the whole study.
 
@@ -120,8 +120,10 @@ def run_study(
         plan: What to study.
         cache: Folder for results that another run can reuse.
         export: Folder for the tokenizers, one for each training corpus, size and policy.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
     """
+    progress = as_progress(progress)
     clock = _Clock()
     kept = StudyCache(cache)
     # 1. Count both corpora by source; their union is the sum of their counts.

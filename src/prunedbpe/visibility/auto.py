@@ -71,13 +71,22 @@ def choose_visibility(
         "stopped": _why_stopped(merges, wanted, policy),
         **policy.describe_sources(),
     }
+    if isinstance(chooser, FewestChooser):  # it reports its own progress
+        return _choose(chooser, policy).reported(report)
+    with progress.task("Choosing", total=None, unit="tokens") as task:
+        choice = _choose(chooser, policy)
+        task.advance(required)
+    return choice.reported(report)
+
+
+def _choose(chooser: RankChooser | FewestChooser, policy: VisibilityPolicy) -> AutoChoice:
     if policy.validation is None:
-        return chooser.choose().reported(report)
+        return chooser.choose()
     if not isinstance(policy.validation, ChunkCounts):
         raise SettingsError(
             "the validation text is not counted", hint="give validation=prunedbpe.count(text)"
         )
-    return chooser.choose_validated(policy.validation).reported(report)
+    return chooser.choose_validated(policy.validation)
 
 
 def _wanted_merges(required: int, policy: VisibilityPolicy) -> int:

@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 
 from prunedbpe import _core
-from prunedbpe._support.progress import SILENT, Progress, Task
+from prunedbpe._support.progress import ProgressLike, Task, as_progress
 from prunedbpe._support.threads import thread_count
 from prunedbpe.counts import ChunkCounts
 from prunedbpe.errors import SettingsError
@@ -80,7 +80,7 @@ def lower_bound(
     *,
     passes: int = PASSES,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> LowerBound:
     """Bound the tokens of the best choice from some candidates.
 
@@ -90,12 +90,14 @@ def lower_bound(
         required: Number of visible learned tokens.
         passes: More give a better bound; the result depends on it.
         threads: One per core by default. The result does not depend on it.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     >>> counts = ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1})
     >>> lower_bound(counts, [b"at", b"th", b"the", b"cat"], 2).tokens  # the, at: 11 tokens
     11
     """
+    progress = as_progress(progress)
     _check(required, passes)
     native, skipped = _start(counts, candidates, required, threads)
     with progress.task("Bounding", total=passes, unit="passes") as task:
@@ -110,7 +112,7 @@ def lower_bound_of_any_vocabulary(
     required: int,
     *,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> LowerBound:
     """Bound the tokens of every vocabulary of 256 bytes and ``required`` other strings.
 
@@ -120,12 +122,14 @@ def lower_bound_of_any_vocabulary(
             better if good tokens are among these.
         required: Number of visible learned tokens.
         threads: One per core by default. The result does not depend on it.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     >>> counts = ChunkCounts.from_mapping({b"the": 2, b"cat": 2, b"hat": 1, b"that": 1})
     >>> lower_bound_of_any_vocabulary(counts, [b"at", b"the"], 2).tokens
     11
     """
+    progress = as_progress(progress)
     _check(required, passes=1)
     native, skipped = _start(counts, candidates, required, threads)
     passes = FIRST_PASSES + ROUNDS * ROUND_PASSES + LAST_PASSES

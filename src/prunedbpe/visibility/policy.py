@@ -27,6 +27,15 @@ CANDIDATE_RATIOS: dict[Segmentation, float] = {"rank": 1.8, "shortest": 2.5}
 ThresholdLike = Literal["auto"] | str | int | float | Threshold
 
 
+def is_auto(threshold: ThresholdLike) -> bool:
+    """Whether a threshold means the automatic choice.
+
+    >>> is_auto("auto"), is_auto(" Auto"), is_auto("40%")
+    (True, True, False)
+    """
+    return isinstance(threshold, str) and threshold.strip().lower() == "auto"
+
+
 class PolicyChoices(TypedDict, total=False):
     """The fields of :class:`VisibilityPolicy`, as keyword arguments of ``train`` and ``prune``."""
 
@@ -77,7 +86,9 @@ class VisibilityPolicy:
 
     def __post_init__(self) -> None:
         check_segmentation(self.segmentation)
-        if self.threshold != "auto":
+        if is_auto(self.threshold):
+            object.__setattr__(self, "threshold", "auto")
+        else:
             object.__setattr__(self, "threshold", Threshold.parse(self.threshold))
             self._refuse_options_of_auto()
         if self.candidate_ratio is not None and not isinstance(self.candidate_ratio, Real):

@@ -22,6 +22,9 @@ from prunedbpe.merges import Candidates, MergeTable
 from prunedbpe.types import BYTE_COUNT, BoolArray, ByteArray, Int64Array, Visibility
 from prunedbpe.visibility.exposure import exposure
 
+ALLOWED = "a share such as 40% or 0.4, a count such as 750, 0 for Standard BPE, or auto"
+"""What a threshold may be."""
+
 SMALLEST_BATCH = 25
 """Merges learned before exposure is measured again, at least."""
 
@@ -46,6 +49,10 @@ class Threshold:
     def parse(cls, value: str | int | float | Threshold) -> Threshold:
         """Read a threshold: ``"40%"`` or ``0.4`` is a ratio, ``750`` a count, ``0`` Standard BPE.
 
+        Text means what the number means: ``"0.4"`` is a ratio too.
+
+        >>> [Threshold.parse(text).text for text in ("40%", "40 %", "0.4", 0.4, "750")]
+        ['40%', '40%', '40%', '40%', '750']
         >>> Threshold.parse("40%").min_exposure(boundary_frequency=41)
         17
         >>> Threshold.parse(0.3).min_exposure(boundary_frequency=40)
@@ -58,8 +65,9 @@ class Threshold:
         text = str(value).strip()
         try:
             if text.endswith("%"):
-                parsed = cls(text, ratio=Fraction(text[:-1]) / 100)
-            elif isinstance(value, float):
+                number = text[:-1].strip()
+                parsed = cls(f"{number}%", ratio=Fraction(number) / 100)
+            elif isinstance(value, float) or "." in text:
                 percent = f"{Decimal(text) * 100:f}"
                 percent = percent.rstrip("0").rstrip(".") if "." in percent else percent
                 parsed = cls(f"{percent}%", ratio=Fraction(text))
@@ -67,11 +75,10 @@ class Threshold:
                 parsed = cls(text, count=int(text))
         except (ValueError, ArithmeticError):
             raise SettingsError(
-                f"threshold {value!r} is neither a ratio nor a count",
-                hint="use a share such as 40%, a count such as 750, 0 for Standard BPE, or auto",
+                f"threshold {value!r} is neither a ratio nor a count", hint=f"use {ALLOWED}"
             ) from None
         if (parsed.ratio or 0) < 0 or (parsed.count or 0) < 0:
-            raise SettingsError(f"threshold {value!r} is negative", hint="0 keeps every token")
+            raise SettingsError(f"threshold {value!r} is negative", hint=f"use {ALLOWED}")
         return parsed
 
     def min_exposure(self, boundary_frequency: int) -> int:

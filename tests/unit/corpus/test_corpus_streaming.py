@@ -131,9 +131,11 @@ def test_what_cannot_be_sharded() -> None:
 class CountingTask:
     def __init__(self) -> None:
         self.steps: list[int] = []
+        self.text_bytes = 0
 
-    def advance(self, amount: int) -> None:
+    def advance(self, amount: int, *, text_bytes: int = 0) -> None:
         self.steps.append(amount)
+        self.text_bytes += text_bytes
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -150,7 +152,8 @@ def test_progress_comes_to_the_size_on_disk(
     for _ in corpus.batches(task, threads=threads):
         pass
     assert sum(task.steps) == corpus.size
-    assert all(step > 0 for step in task.steps)
+    assert task.text_bytes == corpus.report.bytes
+    assert all(step >= 0 for step in task.steps)
     assert len(task.steps) > 10
 
 

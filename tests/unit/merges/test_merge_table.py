@@ -126,7 +126,7 @@ def test_progress_and_steps_add_up():
         def __exit__(self, *_):
             return None
 
-        def advance(self, amount):
+        def advance(self, amount, *, text_bytes=0):
             self.done += amount
 
     watch, saved = Watch(), []

@@ -65,7 +65,9 @@ def test_what_is_there(run_dir, corpus):
         "counts.parquet",
         "merges.parquet",
         "run.json",
+        "trained.json",
     ]
+    assert RunDirectory(run_dir).trained_sizes() == [SIZE]
     assert ChunkCounts.load(run_dir / "counts.parquet") == prunedbpe.count(corpus)
 
 

@@ -30,6 +30,8 @@ from prunedbpe.visibility.threshold import Threshold, decide_visibility, require
         (1, 40, 1),
         (np.int64(3), 40, 3),
         (np.float64(0.5), 40, 20),
+        ("0.5", 40, 20),
+        (" 50 % ", 40, 20),
         ("20%", 2**60, -(-(2**60) // 5)),
     ],
 )
@@ -38,7 +40,8 @@ def test_threshold(value, boundary_frequency, min_exposure):
 
 
 @pytest.mark.parametrize(
-    "value", ["abc", "", "%", "1/0%", "0.4", None, True, float("nan"), float("inf"), "4 0"]
+    "value",
+    ["abc", "", "%", "1/0%", "0.x", ".", "1.5.2", None, True, float("nan"), float("inf"), "4 0"],
 )
 def test_threshold_that_is_none(value):
     with pytest.raises(SettingsError, match="neither a ratio nor a count"):

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from prunedbpe._support import locations
 from prunedbpe._support.memory import memory_budget
-from prunedbpe._support.progress import SILENT, Progress
+from prunedbpe._support.progress import Progress, ProgressLike, as_progress
 from prunedbpe._support.ray_tasks import RayCluster, ray_cluster
 from prunedbpe._support.sizes import parse_size
 from prunedbpe.corpus import Corpus, CorpusInput, Shard, open_corpus
@@ -67,7 +67,7 @@ def count_to_file(
     folder: str | Path | None = None,
     cpus_per_task: int = 1,
     memory: str | int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> CountedFile:
     """Count a corpus of files on a Ray cluster, and resume a count that was stopped.
 
@@ -87,7 +87,8 @@ def count_to_file(
         cpus_per_task: CPUs, and so threads, that count a part.
         memory: How much memory counting a part may take; Ray starts no more tasks on a node than
             have room. By default tasks share half of the memory of a machine.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Raises:
         CorpusError: A file is damaged, or a worker sees other files.
@@ -96,6 +97,7 @@ def count_to_file(
         RunMismatchError: The folder belongs to another count.
         SettingsError: The corpus cannot be divided.
     """
+    progress = as_progress(progress)
     corpus = open_corpus(corpus)
     check_min_chunk_count(min_chunk_count, None)
     job = _open_job(folder or f"{path}.parts", pretokenizer, cpus_per_task, memory)
@@ -124,7 +126,7 @@ def count_dataset(
     folder: str | Path | None = None,
     cpus_per_task: int = 1,
     memory: str | int | None = None,
-    progress: Progress = SILENT,
+    progress: ProgressLike = None,
 ) -> CountedFile:
     """Count a column of a ``ray.data.Dataset``, in the order of its rows.
 
@@ -142,12 +144,14 @@ def count_dataset(
             default.
         cpus_per_task: As for :func:`count_to_file`.
         memory: As for :func:`count_to_file`.
-        progress: Progress reporter; silent by default.
+        progress: ``True`` for a bar, ``False`` for silence, or a reporter; by default a bar in a
+            notebook only.
 
     Raises:
         CorpusError: There is no such column, or it does not hold text.
         MissingExtraError: Ray is not installed.
     """
+    progress = as_progress(progress)
     check_min_chunk_count(min_chunk_count, None)
     within = locations.absolute(folder or Path(path).parent)
     job = _open_job(f"{within}/dataset-{uuid4().hex}", pretokenizer, cpus_per_task, memory)
