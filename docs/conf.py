@@ -35,7 +35,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 ALIASES = """
     BoolArray ByteArray CorpusInput FloatArray Int64Array Missing PathInput
-    Segmentation SourceKind SpecialSet Surrogates ThresholdLike TokenIds UInt32Array
+    ProgressLike Segmentation SourceKind SpecialSet Surrogates ThresholdLike TokenIds UInt32Array
 """
 autodoc_type_aliases = {name: name for name in ALIASES.split()}  # the name, not what it stands for
 TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # within other types as well
