@@ -1,6 +1,5 @@
 """Sphinx settings: Markdown pages, one theme, warnings are errors (see the Makefile)."""
 
-import re
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -53,9 +52,6 @@ def setup(app: Any) -> None:
 
 
 def shorten(*event: Any) -> tuple[str | None, str | None]:
-    """Replace defaults that are not Python, for Sphinx shows such a signature on one line."""
+    """Replace a default that a factory makes: it is not Python, and Sphinx would keep one line."""
     *_, signature, result = event
-    if signature:
-        signature = signature.replace("<factory>", "...")
-        signature = re.sub(r"<[\w.]+SilentProgress object[^>]*>", "SILENT", signature)
-    return signature, result
+    return signature and signature.replace("<factory>", "..."), result
