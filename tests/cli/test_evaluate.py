@@ -1,6 +1,7 @@
 """``prunedbpe evaluate``: a table for people, JSON for programs, plots."""
 
 import xml.etree.ElementTree as ET
+from importlib.util import find_spec
 
 import pytest
 
@@ -34,6 +35,10 @@ def test_json_and_plots(cli, two, corpus, tmp_path):
     for name in ("reduction.svg", "exposure-1.svg"):
         drawing = ET.parse(tmp_path / "plots" / name).getroot()
         assert drawing.tag.endswith("svg") and drawing.get("role") == "img"
+        png = (tmp_path / "plots" / name).with_suffix(".png")
+        assert png.exists() == (find_spec("matplotlib") is not None)
+    described = (tmp_path / "plots" / "reduction.svg").read_text(encoding="utf-8")
+    assert f"tok {100 * second['reduction']:.2f} %" in described
 
 
 def test_one_segmentation_for_all(cli, two, corpus):

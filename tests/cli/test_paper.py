@@ -3,62 +3,75 @@
 ``PRUNEDBPE_BROWSER=required`` turns the skip without Chromium into a failure.
 """
 
-import json
-import os
-import re
-import shutil
-import subprocess
-from html import escape, unescape
+from pathlib import Path
 
 import pytest
 from cli_helpers import make_text
 
-BROWSER = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-REQUIRED = os.environ.get("PRUNEDBPE_BROWSER") == "required"
+from prunedbpe.cli.main import run
 
-# Runs inside the page, which stands in a frame: a headless window is never narrower than 500.
-PROBE = """<script>
-const box = e => e.getBoundingClientRect();
-const texts = [...document.querySelectorAll("svg text")];
-const cut = texts.filter(t => {
-  const one = box(t), frame = box(t.ownerSVGElement);
-  return one.left < frame.left - 1 || one.right > frame.right + 1 || one.bottom > frame.bottom + 1;
-});
-const covered = texts.filter(t => texts.some(u => {
-  const a = box(t), b = box(u);
-  return t !== u && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-}));
-const channels = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
-const light = colour => channels(colour).map(c => c / 255)
-  .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-  .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-const paper = getComputedStyle(document.body).backgroundColor;
-const band = getComputedStyle(document.querySelector("thead th")).backgroundColor;
-const contrast = (selector, what, ground) => Math.min(...[...document.querySelectorAll(selector)]
-  .map(e => [light(getComputedStyle(e)[what]), light(ground)].sort((a, b) => b - a))
-  .map(([more, less]) => (more + 0.05) / (less + 0.05)));
-const written = "p, a:not(.skip), th, td, dt, dd, figcaption, summary, code";
-parent.document.title = "probe" + JSON.stringify({
-  scrolls: document.documentElement.scrollWidth > innerWidth,
-  wide: [...document.querySelectorAll("table")].filter(t => {
-    const shut = t.closest("details:not([open])");
-    return !shut && box(t).right > box(t.parentElement).right + 1
-      && getComputedStyle(t.parentElement).overflowX !== "auto";
-  }).length,
-  tables: [...document.querySelectorAll("table")].filter(t => box(t).height > 20).length,
-  plots: [...document.querySelectorAll("figure svg")].filter(s => box(s).height > 50).length,
-  paper, cut: cut.length, covered: covered.length,
-  smallest: Math.min(...texts.map(t => box(t.ownerSVGElement).width
-    / t.ownerSVGElement.viewBox.baseVal.width * parseFloat(getComputedStyle(t).fontSize))),
-  ink: Math.min(contrast(written, "color", paper), contrast(written, "color", band),
-    contrast("svg text", "fill", paper)),
-  bars: contrast(".bar:not(.light)", "fill", paper),
-  outlines: contrast(".bar.light", "stroke", paper),
-  loads: performance.getEntriesByType("resource").length,
-});
-</script>"""
+STUDY = Path(__file__).parents[2] / "docs" / "results" / "study"
+
+# Texts of plots that are cut or cover each other, contrasts, and elements wider than the window.
+INSPECT = """(() => {
+  const box = e => e.getBoundingClientRect();
+  const texts = [...document.querySelectorAll("svg text")];
+  const cut = texts.filter(t => {
+    const one = box(t), frame = box(t.ownerSVGElement);
+    return one.left < frame.left - 1 || one.right > frame.right + 1
+      || one.bottom > frame.bottom + 1;
+  });
+  const covered = texts.filter(t => texts.some(u => {
+    const a = box(t), b = box(u);
+    return t !== u && a.left < b.right && b.left < a.right
+      && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
+  }));
+  const ground = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const channels = colour => {
+    ground.clearRect(0, 0, 1, 1);
+    ground.fillStyle = colour;
+    ground.fillRect(0, 0, 1, 1);
+    return [...ground.getImageData(0, 0, 1, 1).data];
+  };
+  const light = colour => channels(colour).slice(0, 3).map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = e => {
+    for (; e; e = e.parentElement) {
+      const colour = getComputedStyle(e).backgroundColor;
+      if (channels(colour)[3] > 0) return colour;
+    }
+  };
+  const contrast = (e, what) => {
+    const [more, less] = [light(getComputedStyle(e)[what]), light(behind(e))]
+      .sort((a, b) => b - a);
+    return (more + 0.05) / (less + 0.05);
+  };
+  const least = (elements, what) => elements.map(e => [contrast(e, what), e.outerHTML.slice(0, 80)])
+    .sort((a, b) => a[0] - b[0])[0];
+  const shown = [...document.querySelectorAll("body *")].filter(e => e.checkVisibility()
+    && !e.closest(".unseen, .skip, svg"));
+  const written = shown.filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()));
+  const shades = new Set([...document.querySelectorAll("#lengths ~ .scroll td.n")]
+    .map(e => getComputedStyle(e).backgroundColor));
+  return {
+    scrolls: document.documentElement.scrollWidth > innerWidth,
+    wide: shown.filter(e => box(e).right > innerWidth + 1 && !e.closest(".scroll"))
+      .map(e => e.outerHTML.slice(0, 80)),
+    tables: [...document.querySelectorAll("table")].filter(t => box(t).height > 20).length,
+    plots: [...document.querySelectorAll("figure svg")].filter(s => box(s).height > 50).length,
+    paper: getComputedStyle(document.body).backgroundColor,
+    cut: cut.map(t => t.textContent), covered: covered.map(t => t.textContent),
+    smallest: Math.min(...texts.map(t => box(t.ownerSVGElement).width
+      / t.ownerSVGElement.viewBox.baseVal.width * parseFloat(getComputedStyle(t).fontSize))),
+    ink: least(written, "color"),
+    plotted: least(texts, "fill"),
+    dots: least([...document.querySelectorAll("svg circle")], "fill"),
+    shades: shades.size,
+    lead: [box(document.querySelector(".lead")).bottom,
+      Math.min(...[...document.querySelectorAll("figure")].map(e => box(e).top))],
+  };
+})()"""
 
 
 @pytest.fixture(scope="module")
@@ -69,18 +82,45 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_paper(cli, folder):
-    words = ["--corpus", f"I={folder}/I.txt", "--corpus", f"II={folder}/II.txt"]
-    ended = cli("paper", *words, "--sizes", "300-340+40", "-o", folder / "out", "--json")
+@pytest.fixture(scope="module")
+def words(folder):
+    corpora = ["--corpus", f"I={folder}/I.txt", "--corpus", f"II={folder}/II.txt"]
+    return ["paper", *corpora, "--sizes", "300-340+40", "-o", f"{folder}/out"]
+
+
+@pytest.fixture(scope="module")
+def study(folder, words):
+    """A folder with a report."""
+    assert run([*words, "-q"]) == 0
+    return folder / "out"
+
+
+def test_paper(cli, study, words):
+    ended = cli(*words, "--json")  # again, from the cache
     assert "report written to" in ended.err
-    assert {claim["verdict"] for claim in ended.json} <= {"held", "not held"}
-    assert (folder / "out" / "index.html").is_file()
-    assert (folder / "out" / "tokenizers" / "I+II-340-40" / "vocab.txt").is_file()
+    for claim in ended.json:
+        held = claim["checked"] - len(claim["fails"])
+        share = f"{100 * held // claim['checked']} % of"
+        assert claim["verdict"] == f"held in {share if claim['fails'] else 'all'} cells"
+    assert (study / "index.html").is_file()
+    assert (study / "tokenizers" / "I+II-340-40" / "vocab.txt").is_file()
+
+
+def test_a_report_from_its_numbers(cli, study, folder):
+    ended = cli("paper", "--from", study / "study.json", "-o", folder / "again")
+    assert "report written to" in ended.err
+    assert len(list((folder / "again").iterdir())) > 10
+    for path in (folder / "again").iterdir():
+        assert path.read_bytes() == (study / path.name).read_bytes()
+    both = ["--from", study / "study.json", "--corpus", f"I={folder}/I.txt"]
+    assert "only one of --from and --corpus" in cli("paper", *both, "-o", folder, code=2).err
+    assert "none.json" in cli("paper", "--from", folder / "none.json", "-o", folder, code=1).err
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ([], "two corpora, 0 given"),
         (["--corpus", "I+={folder}/I.txt"], "cannot be named"),
         (["--corpus", "I={folder}/I.txt"], "two corpora, 1 given"),
         (["--corpus", "I={folder}/I.txt", "--corpus", "II={folder}/none"], "none"),
@@ -92,60 +132,33 @@ def test_errors(cli, folder, words, message):
     assert message in cli("paper", *given, "-o", folder / "bad", code=1).err
 
 
-@pytest.mark.skipif(
-    BROWSER is None and not REQUIRED, reason="no Chromium is installed (apt-get install chromium)"
-)
-def test_the_page_in_a_browser(cli, folder, tmp_path):
-    page = folder / "out" / "index.html"
-    if not page.is_file():
-        test_paper(cli, folder)
-    for scheme, paper in ((1, "rgb(255, 255, 255)"), (0, "rgb(13, 17, 23)")):
-        for width in (360, 1400):
-            seen = probe(page, tmp_path, width, scheme)
-            assert seen["tables"] >= 5 and seen["plots"] >= 2
-            assert not seen["scrolls"] and not seen["wide"]  # tables scroll in their boxes
-            assert seen["paper"] == paper
-            assert not seen["cut"] and not seen["covered"]  # labels of the plots
-            assert seen["smallest"] >= 11  # pixels
-            assert seen["ink"] >= 4.5 and seen["bars"] >= 3 and seen["outlines"] >= 3  # WCAG AA
-            assert not seen["loads"]  # nothing from the network or other files
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [360, 400, 1400])
+@pytest.mark.parametrize("page", ["small", "public"])
+def test_the_page_in_a_browser(browser, study, page, width, dark):
+    path = {"small": study, "public": STUDY}[page] / "index.html"
+    browser.problems.clear()
+    browser.look(width, dark=dark)
+    browser.open(path)
+    seen = browser.run(INSPECT)
+    assert seen["tables"] >= 4 and seen["plots"] == {"small": 8, "public": 11}[page]
+    assert not seen["scrolls"] and not seen["wide"]  # tables scroll in their boxes
+    assert seen["paper"] == ("rgb(13, 17, 23)" if dark else "rgb(255, 255, 255)")
+    assert not seen["cut"] and not seen["covered"]  # labels of the plots
+    assert seen["smallest"] >= 11  # pixels
+    for kind, wanted in (("ink", 4.5), ("plotted", 4.5), ("dots", 3)):  # WCAG AA
+        assert seen[kind][0] >= wanted, seen[kind]
+    assert seen["shades"] >= 3
+    assert seen["lead"][0] < seen["lead"][1] < 900  # sentence and picture open the page
+    assert browser.problems == []  # nothing from the network, nothing on the console
 
 
-def probe(page, folder, width, scheme):
-    """What PROBE sees in a window of this width; scheme 1 is light, 0 is dark."""
-    inside = escape(page.read_text(encoding="utf-8") + PROBE)
-    frame = folder / "frame.html"
-    frame.write_text(
-        '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
-        f'<iframe style="border: 0; width: {width}px; height: 900px" srcdoc="{inside}"></iframe>',
-        encoding="utf-8",
-    )
-    profile = folder / f"profile-{width}-{scheme}"
-    done = subprocess.run(
-        [
-            BROWSER or "chromium",
-            "--headless",
-            "--no-sandbox",  # as root, in containers
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            f"--user-data-dir={profile}",
-            "--enable-logging=stderr",
-            "--window-size=1500,1000",
-            f"--blink-settings=preferredColorScheme={scheme}",
-            "--dump-dom",
-            frame.as_uri(),
-        ],
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    found = re.search(r"<title>probe(.*?)</title>", done.stdout.decode())
-    messages = done.stderr.decode(errors="replace")
-    if found is None:
-        (pytest.fail if REQUIRED else pytest.skip)(f"the browser does not run: {messages[-300:]}")
-    assert ":CONSOLE" not in messages, messages  # no error or warning on the console
-    return json.loads(unescape(found[1]))
+def test_exceptions_unfold(browser):
+    browser.look(1400)
+    browser.open(STUDY / "index.html")
+    listed = "document.querySelector('.claims details ul')"
+    assert not browser.run(f"{listed}.checkVisibility()")
+    browser.run("document.querySelector('.claims summary').focus()")
+    browser.press("Enter")
+    browser.wait(f"{listed}.checkVisibility()")
+    assert browser.run(f"{listed}.children.length") == 5

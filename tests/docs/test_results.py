@@ -6,7 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from prunedbpe.report.render import write_report
+from prunedbpe.report.results import load_results
+
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
+FIGURES = Path(__file__).parents[2] / "src" / "prunedbpe" / "report" / "paper_figures.json"
+
+
+def test_the_report_of_the_study_is_fresh(tmp_path):
+    study = RESULTS / "study"
+    write_report(load_results(study / "study.json"), tmp_path)
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == sorted(path.name for path in study.iterdir())
+    for name in made:
+        assert (tmp_path / name).read_bytes() == (study / name).read_bytes(), (
+            "run prunedbpe paper --from docs/results/study/study.json -o docs/results/study"
+        )
 
 
 def test_tables_beside_the_paper_are_fresh():
@@ -17,7 +32,7 @@ def test_tables_beside_the_paper_are_fresh():
 
 def test_figures_of_the_paper_agree_with_each_other():
     # Lengths are rounded to a thousand tokens, reductions to 0.01 %.
-    paper = json.loads((RESULTS / "paper.json").read_text(encoding="utf-8"))
+    paper = json.loads(FIGURES.read_text(encoding="utf-8"))
     assert (len(paper["lengths"]), len(paper["internal"])) == (28, 12)
     for cell in paper["lengths"]:
         lengths = cell["millions"]

@@ -8,13 +8,11 @@ from typing import Annotated
 
 import typer
 
-from prunedbpe._support.atomic_files import atomic_write
 from prunedbpe.analysis.evaluation import CorpusEvaluation, evaluate
-from prunedbpe.analysis.metrics import SEEN_UNDER
 from prunedbpe.cli import options
 from prunedbpe.cli.terminal import explain, info, print_json, print_line, print_table
 from prunedbpe.errors import SettingsError
-from prunedbpe.report.figures import Series, as_svg_file, draw_bars
+from prunedbpe.report.evaluation_plots import write_plots
 from prunedbpe.tokenizer import Tokenizer
 
 _MOST_SCRIPTS = 6
@@ -50,7 +48,9 @@ def command(
     bound: options.Bound = False,
     plots: Annotated[
         Path | None,
-        typer.Option(help="Folder for plots as SVG.", show_default=False),
+        typer.Option(
+            help="Folder for plots as SVG, and as PNG with the extra plot.", show_default=False
+        ),
     ] = None,
     text_field: options.TextField = "text",
     max_document: options.MaxDocument = options.MAX_DOCUMENT,
@@ -83,7 +83,7 @@ def command(
     )
     if plots is not None:
         options.prepare_folder(plots)
-        _write_plots(rows, plots)
+        write_plots(rows, plots)
         if not quiet:
             info(f"plots written to {plots}")
     if as_json:
@@ -155,37 +155,3 @@ def _show_bounds(rows: Sequence[CorpusEvaluation]) -> None:
     for row in bounded:
         assert row.bounds is not None
         print_line(f"{row.corpus}, {row.tokenizer}: {row.bounds.compare(row.tokens)}")
-
-
-def _write_plots(rows: Sequence[CorpusEvaluation], folder: Path) -> None:
-    """Plot reductions and the share of rarely seen tokens on whole corpora."""
-    whole = [row for row in rows if row.source is None]
-    corpora = list(dict.fromkeys(row.corpus for row in whole))
-    names = list(dict.fromkeys(row.tokenizer for row in whole))
-    cells = {(row.tokenizer, row.corpus): row for row in whole}
-    reductions = []
-    for name in names[1:]:
-        values = [100 * cells[name, corpus].reduction for corpus in corpora]
-        labels = [f"{name}, {c}: {v:.3f} %" for c, v in zip(corpora, values, strict=True)]
-        reductions.append(Series(name, values, labels))
-    if reductions:
-        title = f"How much shorter than {names[0]}"
-        _write_plot(folder / "reduction.svg", title, corpora, reductions, "shorter by, %")
-    for number, corpus in enumerate(corpora, 1):
-        rare = []
-        for name in names:
-            spread = cells[name, corpus].spread
-            values = [100 * n / max(spread.learned, 1) for n in spread.seen_under.values()]
-            labels = [
-                f"{name}, under {limit}: {value:.2f} %"
-                for limit, value in zip(SEEN_UNDER, values, strict=True)
-            ]
-            rare.append(Series(name, values, labels))
-        places = [f"under {limit:,}" for limit in SEEN_UNDER]
-        title = f"Visible learned tokens seen rarely in {corpus}"
-        _write_plot(folder / f"exposure-{number}.svg", title, places, rare, "% of tokens")
-
-
-def _write_plot(path: Path, title: str, places: list[str], series: list[Series], y: str) -> None:
-    with atomic_write(path) as file:
-        file.write(as_svg_file(draw_bars("plot", title, places, series, "", y)).encode())

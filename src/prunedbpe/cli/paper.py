@@ -12,14 +12,24 @@ import typer
 from prunedbpe.cli import options
 from prunedbpe.cli.terminal import info, info_table, on_interrupt, print_json
 from prunedbpe.report.render import write_report
+from prunedbpe.report.results import StudyResults, load_results
 from prunedbpe.report.study import StudyPlan, run_study
 
 
 def command(
-    corpus: options.NamedCorpora,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Report folder to write.", show_default=False)
     ],
+    corpus: options.NamedCorpora = [],  # noqa: B006 - typer copies it
+    results_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="STUDY.JSON",
+            help="Write the report of an earlier study again, without running it.",
+            show_default=False,
+        ),
+    ] = None,
     sizes: Annotated[
         str,
         typer.Option(
@@ -65,12 +75,21 @@ def command(
 
     Learns merges on each corpus and on both together, and measures every threshold on every corpus,
     next to Standard BPE, automatic visibility and the baselines. The report is index.html,
-    report.md, and a .csv and .tex file for each table. An interrupted study can be resumed.
+    report.md, and a .csv and .tex file for each table. An interrupted study can be resumed. With
+    --from, the report is made again from the study.json of an earlier one.
 
     \b
     prunedbpe paper --corpus I=books/ --corpus II=web/,code/ \\
         --sizes 8000,16000 -o report/
+    prunedbpe paper --from report/study.json -o report/
     """
+    if results_file is not None:
+        if corpus:
+            raise typer.BadParameter("give only one of --from and --corpus")
+        results = load_results(results_file)
+        options.prepare_folder(output)
+        _write(results, output, quiet=quiet, as_json=as_json)
+        return
     chosen_sizes = parse_sizes(sizes)
     plan = StudyPlan(
         corpora=options.open_corpora(corpus, **options.choose_reading(text_field, max_document)),
@@ -92,6 +111,10 @@ def command(
             progress=options.choose_progress(progress, quiet=quiet),
         )
     results.settings["command"] = shlex.join(["prunedbpe", *sys.argv[1:]])
+    _write(results, output, quiet=quiet, as_json=as_json)
+
+
+def _write(results: StudyResults, output: Path, *, quiet: bool, as_json: bool) -> None:
     claims = write_report(results, output)
     if not quiet:
         info_table([(claim.verdict, claim.text) for claim in claims])

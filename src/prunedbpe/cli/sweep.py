@@ -126,7 +126,7 @@ def command(
             writer.writerows(cell.as_row() for cell in cells)
     if plot is not None:
         options.prepare_file(plot)
-        draw_sweep(cells, advice, plot)
+        draw_sweep(cells, advice, plot, trained)
     if as_json:
         print_json(
             {

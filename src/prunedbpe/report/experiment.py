@@ -19,7 +19,7 @@ from prunedbpe.counts import ChunkCounts, SourceCounts
 from prunedbpe.errors import InsufficientCandidatesError
 from prunedbpe.merges import Applied, Learner, MergeTable, replay
 from prunedbpe.report.cache import StudyCache
-from prunedbpe.report.results import STANDARD, Cell, VocabularyFacts
+from prunedbpe.report.results import AUTO, CHOSEN, STANDARD, Cell, VocabularyFacts
 from prunedbpe.tokenizer import Tokenizer
 from prunedbpe.tokenizer.shortest import ShortestSegmenter
 from prunedbpe.training import prune
@@ -28,14 +28,11 @@ from prunedbpe.visibility.exposure import total_tokens
 from prunedbpe.visibility.policy import VisibilityPolicy
 from prunedbpe.visibility.threshold import required_tokens
 
-AUTO = "auto"
 TRIMMING = "Trimming"
 SCAFFOLD = "Scaffold-BPE"
 PICKY = {"Picky BPE 0.9": "0.9", "Picky BPE 0.7": "0.7"}
 BOUND = "Shortest on Standard"
 BASELINES = [TRIMMING, SCAFFOLD, *PICKY, BOUND]
-CHOSEN = "Chosen for shortest"
-"""Automatic visibility for the shortest segmentation, which is how its lengths are measured."""
 
 
 class Experiment:

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
+from importlib.resources import files
 
 from prunedbpe.report.claims import Claim
-from prunedbpe.report.figures import Figure, growth_figures, page_style, shortest_figures
-from prunedbpe.report.results import StudyResults, percent
+from prunedbpe.report.drawing import PALETTE
+from prunedbpe.report.figures import (
+    Reduction,
+    gain_figures,
+    growth_figures,
+    mean_reduction,
+    middle_size,
+    opening_places,
+    opening_policies,
+    shortest_figures,
+)
+from prunedbpe.report.page_parts import as_claims, as_figures, as_table, folded
+from prunedbpe.report.paper_figures import PaperFigures
+from prunedbpe.report.results import AUTO, CHOSEN, StudyResults, percent
 from prunedbpe.report.tables import (
-    Table,
-    Value,
     baseline_table,
     growth_table,
     internal_table,
@@ -21,43 +32,40 @@ from prunedbpe.report.tables import (
     spot_check_table,
 )
 
-_VERDICTS = {"held": "held", "not held": "failed"}
+_MISSING = "–"
 
 
 def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
     """Render the study as one self-contained page."""
-    sections = [
-        ("claims", "Claims", _claims(claims)),
+    paper = PaperFigures(results)
+    sections = [("claims", "Claims", as_claims(claims))]
+    if paper.comparable:
+        sections.append(("paper", "Beside the paper", _beside(paper)))
+    sections += [
         (
             "growth",
             "Pruning against a larger vocabulary",
-            _figures(
-                "Figure 1",
-                "Reduction by pruning at each size, and by "
-                f"{results.growth_tokens:,} more Standard tokens.",
-                growth_figures(results),
-            )
-            + _folded(growth_table(results)),
+            "<p><strong>Figure 1.</strong> Reduction by pruning at each size, and by "
+            f"{results.growth_tokens:,} more Standard tokens (+{results.growth_tokens:,}).</p>"
+            + as_figures("growth", growth_figures(results))
+            + folded(growth_table(results)),
         ),
-        ("lengths", "Encoded lengths", _table(length_table(results))),
-        ("internal", "Internal tokens", _table(internal_table(results))),
+        ("lengths", "Encoded lengths", as_table(length_table(results))),
+        ("internal", "Internal tokens", as_table(internal_table(results))),
         (
             "shortest",
             "The fewest visible tokens",
-            _figures(
-                "Figure 2",
-                "Reduction against Standard BPE by rank, of the same visible vocabularies encoded "
-                "by rank and into the fewest tokens.",
-                shortest_figures(results),
-            )
-            + _folded(shortest_table(results)),
+            "<p><strong>Figure 2.</strong> Reduction against Standard BPE by rank, of the same "
+            "visible vocabularies encoded by rank (dashed) and into the fewest tokens.</p>"
+            + as_figures("fewest", shortest_figures(results))
+            + folded(shortest_table(results)),
         ),
     ]
     if results.baselines:
-        sections.append(("baselines", "Baselines", _table(baseline_table(results))))
-    sections.append(("tokens", "Tokens that changed", _table(qualitative_table(results))))
+        sections.append(("baselines", "Baselines", as_table(baseline_table(results))))
+    sections.append(("tokens", "Tokens that changed", as_table(qualitative_table(results))))
     if results.spot_checks:
-        sections.append(("checks", "Spot checks", _table(spot_check_table(results))))
+        sections.append(("checks", "Spot checks", as_table(spot_check_table(results))))
     sections.append(("how", "Setup", _how(results)))
     links = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title, _ in sections)
     body = "".join(
@@ -70,20 +78,107 @@ def as_page(results: StudyResults, claims: Sequence[Claim]) -> str:
         "<title>Pruned BPE: the study</title>"
         f'<link rel="icon" href="data:,"><style>{page_style()}</style></head><body>'
         '<a class="skip" href="#content">Skip to content</a>'
-        f"<header><h1>Pruned BPE: the paper’s study on {_names(results)}</h1>"
-        f"<p>{_summary(results)}</p>{_headline(results)}</header>"
+        f"<header><h1>What pruning gains on {_names(results)}</h1>"
+        f'<p class="lead">{_lead(results)}</p>'
+        f"{as_figures('gain', gain_figures(results), _reading(results))}"
+        f"<p>{_summary(results)}</p></header>"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
         f'<main id="content">{body}</main></body></html>\n'
     )
+
+
+def page_style() -> str:
+    """Return the style of the page, with the palette of the drawings."""
+    light, dark = (
+        " ".join(f"--{name}: {pair[scheme]};" for name, pair in PALETTE.items())
+        for scheme in (0, 1)
+    )
+    rules = files("prunedbpe.report").joinpath("page.css").read_text(encoding="utf-8")
+    in_the_dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    return f":root {{ {light} }}\n{in_the_dark}\n{rules}"
 
 
 def _names(results: StudyResults) -> str:
     return " and ".join(escape(corpus.name) for corpus in results.corpora[:2])
 
 
+def _lead(results: StudyResults) -> str:
+    """Say in one sentence what is gained at the middle size, on own and on foreign text."""
+    size = middle_size(results)
+    threshold, *extra = opening_policies(results)
+
+    def saved(policy: str) -> list[str]:
+        def reduction(training: str, size: int, corpus: str) -> Fraction | None:
+            if not results.has(training, size, policy, corpus):
+                return None
+            return results.reduction(training, size, policy, corpus)
+
+        return _means(results, reduction)
+
+    own, foreign = saved(threshold)
+    parts = [
+        f"With a vocabulary of {size:,}, <b>pruning at {escape(threshold)}</b> makes own text "
+        f"{own} and foreign text {foreign}"
+    ]
+    spoken = {AUTO: "auto", CHOSEN: "shortest"}
+    parts += [f"<b>{spoken[policy]}</b> {' and '.join(saved(policy))}" for policy in extra]
+    grown = _means(results, results.growth_reduction)
+    more = f"<b>{results.growth_tokens:,} more Standard tokens</b>"
+    end = f"; {more} would make it {' and '.join(grown)} shorter" if _MISSING not in grown else ""
+    return f"{', '.join(parts)} shorter{end}."
+
+
+def _means(results: StudyResults, reduction: Reduction) -> list[str]:
+    """Return the mean reductions on own and on foreign text, as percentages."""
+    means = [
+        mean_reduction(reduction, middle_size(results), places)
+        for places in opening_places(results)
+    ]
+    return [
+        _MISSING if value is None else f"{percent(value, 2)} %".replace("-", "−") for value in means
+    ]
+
+
+def _reading(results: StudyResults) -> str:
+    """Explain the curves of the opening picture."""
+    threshold = results.thresholds[-1]
+    terms = [
+        (
+            f"+{results.growth_tokens:,}",
+            f"Standard BPE with {results.growth_tokens:,} more tokens: shorter text, but a larger "
+            "vocabulary.",
+        ),
+        (
+            threshold,
+            "The paper’s pruning: a token that is left in the text less than "
+            f"{threshold} as often as the last one of Standard BPE becomes internal, and a later "
+            "one takes its place.",
+        ),
+    ]
+    if AUTO in results.policies:
+        terms.append(
+            (
+                AUTO,
+                "Chooses the number of merges and the visible tokens that make text shortest; no "
+                "source of the text trained on gets longer.",
+            )
+        )
+    if CHOSEN in results.baselines:
+        terms.append(
+            ("shortest", "Tokens chosen for, and text cut into, the fewest tokens possible.")
+        )
+    shown = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in terms)
+    names = _names(results)
+    return (
+        f'<div class="reading"><dl>{shown}</dl><p>Percent fewer tokens than Standard BPE by '
+        f"vocabulary size, mean of training on {names}. Own: the text trained on. Foreign: the "
+        "other corpus.</p></div>"
+    )
+
+
 def _summary(results: StudyResults) -> str:
     corpora = "; ".join(
-        f"{escape(c.name)}: {c.documents:,} documents, {c.bytes / 1e6:,.1f} MB"
+        f"<b>{escape(c.name)}</b>: {c.documents:,} documents, {c.bytes / 1e6:,.1f} MB"
         for c in results.corpora
     )
     sizes = ", ".join(f"{size:,}" for size in results.sizes)
@@ -91,114 +186,13 @@ def _summary(results: StudyResults) -> str:
     return f"{corpora}. Vocabulary sizes {sizes}{reason}."
 
 
-def _headline(results: StudyResults) -> str:
-    """Show the range of each reduction over all training corpora and sizes."""
-    threshold, names = results.thresholds[-1], results.trainings
-    own = [(name, size, name) for name in names for size in results.sizes]
-    foreign = [(a, n, b) for a, b in (names[:2], names[1::-1]) for n in results.sizes]
-
-    def saved(policy: str, places: Sequence[tuple[str, int, str]]) -> str:
-        return _range([results.reduction(a, size, policy, b) for a, size, b in places])
-
-    facts = [
-        (f"{threshold}, on the training corpus", saved(threshold, own)),
-        (f"{threshold}, on the other corpus", saved(threshold, foreign)),
-    ]
-    if "auto" in results.policies:
-        facts.append(("auto, on the training corpus", saved("auto", own)))
-    grown = [results.growth_reduction(*place) for place in own]
-    facts.append((f"{results.growth_tokens:,} more Standard tokens", _range(grown)))
-    shown = "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd></div>" for a, b in facts)
+def _beside(paper: PaperFigures) -> str:
     return (
-        "<p>Reduction against Standard BPE, least to most over all sizes:</p>"
-        f'<dl class="headline">{shown}</dl>'
-    )
-
-
-def _range(shares: Sequence[Fraction | None]) -> str:
-    known = [share for share in shares if share is not None]
-    if not known:
-        return "–"
-    ends = [percent(end, 2).replace("-", "−") for end in (min(known), max(known))]
-    return " to ".join(dict.fromkeys(ends)) + " %"
-
-
-def _claims(claims: Sequence[Claim]) -> str:
-    rows = "".join(
-        f'<tr><th scope="row" class="long">{escape(claim.text)}</th>'
-        f'<td class="{_VERDICTS.get(claim.verdict, "open")}">{claim.verdict}</td>'
-        f'<td class="long">{escape(claim.evidence)}</td></tr>'
-        for claim in claims
-    )
-    held = sum(claim.verdict == "held" for claim in claims)
-    checked = sum(claim.checked > 0 for claim in claims)
-    return f"<p>{held} of {checked} claims hold on these corpora.</p>" + _scroll(
-        "Claims",
-        '<table><caption class="unseen">Claims</caption><thead><tr>'
-        '<th scope="col">Claim</th><th scope="col">Verdict</th><th scope="col">Holds in</th>'
-        f"</tr></thead><tbody>{rows}</tbody></table>",
-    )
-
-
-def _table(table: Table) -> str:
-    numeric = table.numeric
-    head = "".join(
-        f'<th scope="col"{_class(flush)}>{escape(column)}</th>'
-        for column, flush in zip(table.columns, numeric, strict=True)
-    )
-    rows = []
-    group: list[Value] = []  # the headings that neighbouring rows share; a rule separates groups
-    for row in table.rows:
-        first = group != row[: table.headings - 1]
-        group = row[: table.headings - 1]
-        cells = [
-            f'<th scope="row"{_class(flush)}>{_text(table, value)}</th>'
-            if place < table.headings
-            else f"<td{_class(flush)}>{_text(table, value)}</td>"
-            for place, (value, flush) in enumerate(zip(row, numeric, strict=True))
-        ]
-        opening = '<tr class="first">' if first else "<tr>"
-        rows.append(f"{opening}{''.join(cells)}</tr>")
-    # A caption would be as wide as the table and scroll with it; a paragraph stays in view.
-    return f"<p><strong>{escape(table.title)}.</strong> {escape(table.caption)}</p>" + _scroll(
-        table.title,
-        f'<table><caption class="unseen">{escape(table.title)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>",
-    )
-
-
-def _text(table: Table, value: Value) -> str:
-    text = escape(table.text(value))
-    return text.replace("-", "−") if isinstance(value, Fraction) else text
-
-
-def _class(numeric: bool) -> str:
-    return ' class="n"' if numeric else ""
-
-
-def _scroll(label: str, content: str) -> str:
-    """Put a wide table into a scrollable box that is reachable by keyboard."""
-    named = f'role="region" tabindex="0" aria-label="{escape(label)}"'
-    return f'<div class="scroll" {named}>{content}</div>'
-
-
-def _folded(table: Table) -> str:
-    return f"<details><summary>{escape(table.title)}</summary>{_table(table)}</details>"
-
-
-def _figures(title: str, caption: str, figures: Sequence[Figure]) -> str:
-    keys = "".join(
-        '<li><svg viewBox="0 0 32 13" aria-hidden="true" focusable="false">'
-        f'<rect class="bar {look}" x="1" y="1" width="30" height="11"/></svg>{escape(name)}</li>'
-        for look, name in figures[0].legend
-    )
-    drawn = "".join(
-        f"<figure><figcaption>{escape(figure.title)}</figcaption>{figure.svg}</figure>"
-        for figure in figures
-    )
-    return (
-        f"<p><strong>{title}.</strong> {escape(caption)} Bars are in legend order.</p>"
-        f'<ul class="legend" aria-label="Legend">{keys}</ul><div class="figures">{drawn}</div>'
+        f"<p>The gain of 40% on the text that was trained on, as published ({escape(paper.source)})"
+        " and here. The corpora are not the same: the paper’s stand beside ours by name and size."
+        "</p>"
+        + as_figures("beside", paper.drawings())
+        + "".join(folded(table) for table in paper.tables())
     )
 
 

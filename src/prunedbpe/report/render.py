@@ -8,6 +8,7 @@ from pathlib import Path
 from prunedbpe._support.atomic_files import json_bytes, write_together
 from prunedbpe.report.claims import Claim, check_claims
 from prunedbpe.report.page import as_page
+from prunedbpe.report.paper_figures import PaperFigures
 from prunedbpe.report.results import StudyResults
 from prunedbpe.report.tables import (
     Table,
@@ -39,6 +40,9 @@ def all_tables(results: StudyResults, claims: list[Claim]) -> list[Table]:
         tables.append(baseline_table(results))
     if results.spot_checks:
         tables.append(spot_check_table(results))
+    paper = PaperFigures(results)
+    if paper.comparable:
+        tables += paper.tables()
     return tables
 
 

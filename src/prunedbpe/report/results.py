@@ -6,10 +6,20 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+
+from prunedbpe._support.input_files import read_json
+from prunedbpe.errors import FormatError
 
 STANDARD = "Standard"
 """The policy that all others are compared with."""
+
+AUTO = "auto"
+"""Automatic visibility, by rank."""
+
+CHOSEN = "Chosen for shortest"
+"""Tokens chosen for the shortest segmentation, and measured in it."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +189,35 @@ class StudyResults:
             return None
         standard = self.cell(training, vocab_size, STANDARD, corpus).length
         return share(standard - grown.length, standard)
+
+
+def load_results(path: Path) -> StudyResults:
+    """Read the ``study.json`` of a report.
+
+    Raises:
+        FormatError: The file is not one, or of another version.
+    """
+    found = read_json(path)
+    try:
+        rows: dict[str, Any] = {
+            name: [kind(**row) for row in found.pop(name)] for name, kind in _ROWS.items()
+        }
+        return StudyResults(**found, **rows)
+    except (KeyError, TypeError) as error:
+        raise FormatError(
+            f"{path}: not the results of a study of this version: {error}",
+            hint="give the study.json that `prunedbpe paper` wrote",
+        ) from error
+
+
+_ROWS: dict[str, type[Any]] = {
+    "corpora": CorpusFacts,
+    "cells": Cell,
+    "facts": VocabularyFacts,
+    "growth": Cell,
+    "qualitative": QualitativeRow,
+    "spot_checks": SpotCheck,
+}
 
 
 def share(part: int, whole: int) -> Fraction:

@@ -25,8 +25,10 @@ from prunedbpe.counts import SourceCounts, count_by_source
 from prunedbpe.errors import SettingsError
 from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer, find_pretokenizer
 from prunedbpe.report.cache import StudyCache
-from prunedbpe.report.experiment import AUTO, BASELINES, CHOSEN, Experiment
+from prunedbpe.report.experiment import BASELINES, Experiment
 from prunedbpe.report.results import (
+    AUTO,
+    CHOSEN,
     STANDARD,
     CorpusFacts,
     QualitativeRow,

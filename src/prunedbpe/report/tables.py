@@ -1,7 +1,7 @@
 """Tables of a study, as rows of values, and as Markdown, CSV and LaTeX.
 
-A value is text, a number, an exact share (shown as a percentage) or ``None``. CSV has plain
-numbers, and percentages with nine digits.
+A value is text, a number, a decimal figure that somebody else rounded, an exact share (shown as a
+percentage) or ``None``. CSV has plain numbers, and percentages with nine digits.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
 from prunedbpe.report.claims import Claim
 from prunedbpe.report.results import STANDARD, SpotCheck, StudyResults, percent, share
 
-Value = str | int | Fraction | None
+Value = str | int | Decimal | Fraction | None
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Table:
         rows: One value per column in each row.
         headings: Number of columns on the left that name the row.
         digits: Decimal places of percentages.
+        gains: Columns with gains in percent, which a page colours.
     """
 
     name: str
@@ -40,12 +42,13 @@ class Table:
     rows: list[list[Value]]
     headings: int = 1
     digits: int = 3
+    gains: range = range(0)
 
     @property
     def numeric(self) -> list[bool]:
         """Whether each column holds numbers."""
         return [
-            any(isinstance(row[column], (int, Fraction)) for row in self.rows)
+            any(isinstance(row[column], (int, Decimal, Fraction)) for row in self.rows)
             for column in range(len(self.columns))
         ]
 
@@ -55,7 +58,7 @@ class Table:
             return "–"
         if isinstance(value, Fraction):
             return percent(value, self.digits)
-        return f"{value:,}" if isinstance(value, int) else value
+        return f"{value:,}" if isinstance(value, (int, Decimal)) else value
 
 
 def length_table(results: StudyResults) -> Table:
@@ -76,6 +79,7 @@ def length_table(results: StudyResults) -> Table:
         ["Trained on", "Encoded", "Kind", "Size", *results.policies, *saved],
         rows,
         headings=4,
+        gains=range(4 + len(results.policies), 4 + len(results.policies) + len(saved)),
     )
 
 
@@ -136,6 +140,7 @@ def growth_table(results: StudyResults) -> Table:
         ["Trained on", "Size", f"+{results.growth_tokens:,} Standard", *pruned],
         rows,
         headings=2,
+        gains=range(2, 3 + len(pruned)),
     )
 
 
@@ -159,6 +164,7 @@ def shortest_table(results: StudyResults) -> Table:
         ],
         rows,
         headings=4,
+        gains=range(6, 8),
     )  # fmt: skip
 
 
@@ -179,6 +185,7 @@ def baseline_table(results: StudyResults) -> Table:
         ["Trained on", "Encoded", "Size", *named],
         rows,
         headings=3,
+        gains=range(3, 3 + len(named)),
     )
 
 
@@ -205,7 +212,7 @@ def claim_table(claims: Sequence[Claim]) -> Table:
         "claims",
         "Claims",
         "The paper's claims, checked on these corpora.",
-        ["Claim", "Verdict", "Holds in"],
+        ["Claim", "Verdict", "Cells"],
         [[claim.text, claim.verdict, claim.evidence] for claim in claims],
     )
 

@@ -23,19 +23,23 @@ from prunedbpe import (
 )
 from prunedbpe.analysis.sweeping import advise_sizes
 from prunedbpe.baselines import PickyBPE, learn_picky
-from prunedbpe.errors import InsufficientCandidatesError, SettingsError
+from prunedbpe.errors import FormatError, InsufficientCandidatesError, SettingsError
 from prunedbpe.pretokenizers import pretokenize
 from prunedbpe.report import experiment
-from prunedbpe.report.claims import check_claims
-from prunedbpe.report.figures import Series, draw_bars, growth_figures, shortest_figures
+from prunedbpe.report.claims import Claim, check_claims
+from prunedbpe.report.drawing import Text
+from prunedbpe.report.figures import gain_figures, growth_figures, shortest_figures
 from prunedbpe.report.page import as_page
+from prunedbpe.report.page_parts import as_claims, as_table
 from prunedbpe.report.render import write_report
 from prunedbpe.report.results import (
+    CHOSEN,
     STANDARD,
     Cell,
     CorpusFacts,
     StudyResults,
     VocabularyFacts,
+    load_results,
     percent,
 )
 from prunedbpe.report.study import StudyPlan, run_study, tokenizer_folder
@@ -188,29 +192,48 @@ def test_the_page_is_self_contained_and_labelled(results, tmp_path):
 
 
 def test_drawings_of_a_figure_share_scale_and_colours(results):
-    drawn = growth_figures(results), shortest_figures(results)
-    for figures in drawn:
-        scales = [re.findall(r'text-anchor="end">([^<]*)<', figure.svg) for figure in figures]
+    drawn = growth_figures(results), shortest_figures(results), gain_figures(results)
+    for drawings in drawn:
+        scales = [
+            [shape.text for shape in drawing.shapes if getattr(shape, "anchor", "") == "end"]
+            for drawing in drawings
+        ]
         assert len(scales[0]) > 2 and all(scale == scales[0] for scale in scales)
-    looks = [{name: look for look, name in figures[0].legend} for figures in drawn]
-    assert looks[0]["40%"] == looks[1]["40%, shortest"] == looks[1]["40%, by rank"].split()[0]
-    assert looks[0]["auto"] == looks[1]["auto, shortest"] != looks[0]["40%"]
+    paints = [
+        {s.text: s.paint for s in drawings[0].shapes if isinstance(s, Text)} for drawings in drawn
+    ]
+    assert paints[0]["40%"] == paints[1]["40% fewest"] == paints[1]["40% by rank"]
+    assert paints[0]["40%"] == paints[2]["40%"] != paints[2]["shortest"]
+    assert paints[0]["auto"] == paints[1]["auto fewest"] == paints[2]["auto"] != paints[0]["40%"]
 
 
-def test_names_of_places_leave_each_other_room():
-    def written(places):
-        series = [Series("x", [1.0] * len(places), places)]
-        found = re.findall(
-            r'text-anchor="middle">([^<]*)<', draw_bars("a", "t", places, series, "", "").svg
-        )
-        return [name for name in found if name]
+def test_the_page_opens_with_the_means_over_both_corpora(results, tmp_path):
+    write_report(results, tmp_path)
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    lead = re.search('<p class="lead">(.*?)</p>', page)[1]
+    for policy, name in (("40%", "pruning at 40%"), ("auto", "auto"), (CHOSEN, "shortest")):
+        for pairs in ((("I", "I"), ("II", "II")), (("I", "II"), ("II", "I"))):
+            gains = [results.reduction(a, SIZES[1], policy, b) for a, b in pairs]
+            written = percent(sum(gains) / 2, 2).replace("-", "−")
+            assert f"{written} %" in lead.partition(f"<b>{name}</b>")[2].partition("<b>")[0]
+    assert lead.startswith("With a vocabulary of 340, ")
+    assert "2,000 more" not in lead  # too few merges to grow by as many
 
-    assert written(["8K", "16K"]) == ["8K", "16K"]
-    many = written([f"{n}K" for n in range(2, 62)])
-    assert many[0] == "2K" and sum(map(len, many)) < 40
-    assert written(["a corpus with a very long name", "another one of them, as long"]) == [
-        "a corpus with a …", "another one of t…",
-    ]  # fmt: skip
+
+def test_results_come_back_from_their_file(results, tmp_path):
+    write_report(results, tmp_path / "first")
+    write_report(load_results(tmp_path / "first" / "study.json"), tmp_path / "again")
+    files = sorted((tmp_path / "first").iterdir())
+    assert len(files) > 10
+    for path in files:
+        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"corpora": [{"name": "I"}]}'])
+def test_files_that_hold_no_study(tmp_path, text):
+    (tmp_path / "study.json").write_text(text)
+    with pytest.raises(FormatError, match="not the results of a study"):
+        load_results(tmp_path / "study.json")
 
 
 def made(lengths, internal):
@@ -237,16 +260,35 @@ def made(lengths, internal):
 def test_claims_on_results_made_by_hand():
     internal = {STANDARD: 0, "20%": 1, "30%": 2}
     good = made({STANDARD: (80, 78), "20%": (79, 77), "30%": (77, 76)}, internal)
+    everywhere, nothing = "held in all cells", "nothing to check"
     assert [c.verdict for c in check_claims(good)] == [
-        "held", "held", "held", "nothing to check", "held", "held",
+        everywhere, everywhere, everywhere, nothing, everywhere, everywhere,
     ]  # fmt: skip
     bad = made({STANDARD: (80, 80), "20%": (80, 77), "30%": (81, 80)}, internal)
     claims = check_claims(bad)
     assert [c.verdict for c in claims] == [
-        "not held", "not held", "held", "nothing to check", "not held", "not held",
+        "held in 0 % of cells", "held in 0 % of cells", everywhere, nothing,
+        "held in 66 % of cells", "held in 50 % of cells",
     ]  # fmt: skip
     assert claims[0].evidence == "0 of 2; not: I → I, 300, 20%; I → I, 300, 30%"
     assert claims[4].failures == ["I → I, 300, Standard"]
+
+
+def test_exceptions_are_folded_and_never_rounded_away():
+    claim = Claim("It holds <always>.", 1000, ["I → II, 8,000, 40%"])
+    assert claim.verdict == "held in 99 % of cells"
+    page = as_claims([claim, Claim("It holds.", 3, []), Claim("It is open.", 0, [])])
+    assert "1 of 2 claims hold in every cell; all of them together in 1,002 of 1,003" in page
+    assert "It holds &lt;always&gt;." in page and "<small>999 of 1,000</small>" in page
+    folded = re.findall("<details><summary>(.*?)</summary><ul>(.*?)</ul></details>", page)
+    assert folded == [("1 exception", "<li>I → II, 8,000, 40%</li>")]
+
+
+def test_gains_have_shades_beside_their_numbers():
+    by_hand = made({STANDARD: (1000, 1), "20%": (1001, 1), "30%": (990, 1)}, {"20%": 1, "30%": 2})
+    page = as_table(length_table(by_hand))
+    assert '<td class="n loss">−0.100</td><td class="n gain-3">1.000</td>' in page
+    assert '<td class="n">1,001</td>' in page  # a length is no gain
 
 
 def test_percentages_come_from_integers():
