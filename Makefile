@@ -147,7 +147,7 @@ dist: $(VENV)/.tools
 test-wheel: dist
 	rm -rf build/wheel
 	$(PYTHON) -m venv build/wheel
-	ln -s "$$(command -v bash)" build/wheel/bin/bash
+	for tool in bash cp mkdir; do ln -s "$$(command -v $$tool)" build/wheel/bin/; done
 	PATH=$(CURDIR)/build/wheel/bin build/wheel/bin/python -m pip --disable-pip-version-check install -q \
 		--only-binary :all: dist/*.whl pytest hypothesis
 	PATH=$(CURDIR)/build/wheel/bin build/wheel/bin/python -m pytest -q tests/golden tests/paper \

@@ -1,9 +1,9 @@
 """README and guides as tests: run the Python and shell blocks of each page, in order.
 
-Every page gets a folder of its own with some text in ``texts/``. Blocks marked ``python`` share one
-namespace; bash runs the blocks marked ``sh`` with the installed ``prunedbpe``. Blocks that must not
-run (installation, output) have another mark. A page that shows figures of a large corpus prepares
-small inputs for its blocks in a comment ``prepare``.
+Every page gets a folder of its own with the example corpus in ``texts/``, made by the command of
+the quickstart. Blocks marked ``python`` share one namespace; bash runs the blocks marked ``sh``
+with the installed ``prunedbpe``. Blocks that must not run (installation, output) have another mark.
+A page whose blocks need more than the corpus prepares it in a comment ``prepare``.
 """
 
 import importlib.util
@@ -11,30 +11,25 @@ import os
 import re
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", DOCS / "index.md", *sorted((DOCS / "guides").glob("*.md"))]
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TEXT_BYTES = 2_000_000
+EXAMPLE_CORPUS = re.compile(r"^## Example corpus\n.*?^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
 def page_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder of a page, with some modules of the standard library as its texts."""
-    texts = tmp_path / "texts"
-    texts.mkdir()
-    size = 0
-    for module in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
-        data = module.read_bytes()
-        (texts / module.with_suffix(".txt").name).write_bytes(data)
-        size += len(data)
-        if size > TEXT_BYTES:
-            break
+    """The working folder of a page, with the example corpus of the quickstart."""
     monkeypatch.chdir(tmp_path)
+    command = EXAMPLE_CORPUS.search((DOCS / "guides" / "quickstart.md").read_text(encoding="utf-8"))
+    assert command
+    run_shell(command[1], "quickstart.md, example corpus")
+    assert len(list((tmp_path / "texts").glob("*.py"))) > 100
     return tmp_path
 
 
