@@ -28,7 +28,7 @@ ADDED = [
     tokenizers.AddedToken("<mask>", lstrip=True, rstrip=True, special=True, normalized=False),
     tokenizers.AddedToken("word", single_word=True, normalized=False),
     tokenizers.AddedToken("<tool>", normalized=True),
-    tokenizers.AddedToken("<tool><", normalized=False),
+    tokenizers.AddedToken("{call}", normalized=False),
 ]
 
 
@@ -107,7 +107,7 @@ def pair(request, texts):
 @pytest.fixture(scope="module")
 def mixed(texts):
     """Texts with added tokens between, before and after other characters."""
-    names = ["<mask>", "word", "<tool>", "<tool><", "<|end|>", "<|im_start|>", "\u0301", " ", "x"]
+    names = ["<mask>", "word", "<tool>", "{call}", "<|end|>", "<|im_start|>", "\u0301", " ", "x"]
     return [
         f"{text[:9]}{names[i % 9]}{text[9:12]} {names[i // 9 % 9]}{names[i // 5 % 9]} {text[12:20]}"
         for i, text in enumerate(texts[:1500])
@@ -330,7 +330,7 @@ def test_a_model_trains_saves_loads_and_generates(kind, texts, tmp_path):
     labels = batch["input_ids"].masked_fill(batch["attention_mask"] == 0, -100)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-2)
     losses = []
-    for _ in range(15):
+    for _ in range(80):
         loss = model(**batch, labels=labels).loss
         loss.backward()
         optimizer.step()

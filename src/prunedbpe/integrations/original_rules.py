@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import NotExactError, SettingsError
+from prunedbpe.integrations.token_spans import Span
 from prunedbpe.types import Settings
 
 Part = tuple[str | int, int]
@@ -108,6 +109,25 @@ class OriginalRules:
                 row.append(content)
             types += [kind] * (len(row) - len(types))
         return row, types
+
+    def trim(self, span: Span, spaces: tuple[int, int], is_first: bool) -> Span:
+        """Return the characters that offsets name for a token.
+
+        Args:
+            span: All characters of the token.
+            spaces: How many spaces it begins and ends with.
+            is_first: Whether it is the first token of its text that truncation left.
+
+        >>> OriginalRules(300, trims_offsets=True).trim((4, 9), (1, 0), False)
+        (5, 9)
+        """
+        if not self.trims_offsets:
+            return span
+        begin, end = span
+        first, last = spaces
+        if not (self.keeps_first_space and first == 1 and (is_first or begin == 0)):
+            begin = min(begin + first, end)
+        return begin, max(end - last, begin) if end >= last else end
 
 
 def truncated_lengths(first: int, second: int, limit: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from prunedbpe.exchange.special_roles import usual_roles
 from prunedbpe.integrations.call_inputs import CallOptions
 from prunedbpe.integrations.marked_chats import encode_marked_chats
 from prunedbpe.integrations.original_rules import OriginalRules
-from prunedbpe.integrations.token_spans import Span, normalizer_of
+from prunedbpe.integrations.token_spans import normalizer_of
 from prunedbpe.integrations.token_tables import TokenTables
 from prunedbpe.tokenizer import Tokenizer
 
@@ -179,13 +179,6 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         return self._rules
 
     @property
-    def offset_trimmer(self) -> Callable[[int, Span, bool], Span] | None:
-        """Returns the span of a token without its spaces; ``None`` if they stay in."""
-        if self._rules is None or not self._rules.trims_offsets:
-            return None
-        return self.token_tables.trim
-
-    @property
     def token_tables(self) -> TokenTables:
         """Tables that follow from the tokens, see :meth:`__setattr__`."""
         tables = self.cache.get("tables")
@@ -202,8 +195,6 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
                 self.create_token_type_ids_from_sequences,
                 normalizer_of(self._tok),
                 by_alphabet=self._rules is not None,
-                trims=self._rules is not None and self._rules.trims_offsets,
-                keeps_first_space=self._rules is not None and self._rules.keeps_first_space,
             )
             self.cache["tables"] = tables
         return tables
