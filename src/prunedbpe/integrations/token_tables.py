@@ -6,7 +6,7 @@ The tables are dropped when a token is added or a special token changes, and bui
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -37,6 +37,7 @@ class TokenTables:
         normalize: Normalizes text, if the tokenizer does.
         by_alphabet: Added tokens spell bytes too if all their characters are in the byte alphabet,
             as in Hugging Face tokenizers.
+        others: Tokens that are found in no text, by id.
     """
 
     known: Sequence[bytes]
@@ -46,6 +47,7 @@ class TokenTables:
     types: Callable[[list[int]], list[int]]
     normalize: Callable[[str], str] | None = None
     by_alphabet: bool = False
+    others: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def around(self) -> tuple[list[int], list[int]]:
@@ -87,7 +89,9 @@ class TokenTables:
     def spelled(self) -> list[bytes]:
         """The bytes of every id; empty for an id between them that no token has."""
         spelled = [*self.known]
-        spelled += [b""] * (max(self.added, default=-1) + 1 - len(spelled))
+        spelled += [b""] * (max([*self.added, *self.others], default=-1) + 1 - len(spelled))
+        for token_id, name in self.others.items():
+            spelled[token_id] = name.encode()
         for token_id, token in self.added.items():
             text = token.content
             spelled[token_id] = (self.by_alphabet and from_byte_alphabet(text)) or text.encode()

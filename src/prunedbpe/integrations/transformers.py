@@ -122,9 +122,12 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         self.cache: dict[str, TokenTables] = {}
         special = {int(token_id): text for text, token_id in self._tok.special_tokens.items()}
         self._names: list[str] = []
-        for token_id, spelled in enumerate(self._tok.vocab_bytes()):
-            name = special.get(token_id) or to_byte_alphabet(spelled)
-            if not spelled:
+        others = self._rules.other_tokens if self._rules else {}
+        strings = self._tok.vocab_bytes()
+        strings += [b""] * (max(others, default=-1) + 1 - len(strings))
+        for token_id, spelled in enumerate(strings):
+            name = special.get(token_id) or others.get(token_id) or to_byte_alphabet(spelled)
+            if not spelled and token_id not in others:
                 name = f"<unused id {token_id}>"
             elif token_id not in special and name in self._tok.special_tokens:
                 name += " (learned)"  # unique: no other name holds a space
@@ -195,6 +198,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
                 self.create_token_type_ids_from_sequences,
                 normalizer_of(self._tok),
                 by_alphabet=self._rules is not None,
+                others=self._rules.other_tokens if self._rules else {},
             )
             self.cache["tables"] = tables
         return tables
