@@ -319,8 +319,8 @@ def test_a_model_trains_saves_loads_and_generates(kind, texts, tmp_path):
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
+        hidden_size=64,
+        intermediate_size=128,
         num_hidden_layers=1,
         num_attention_heads=2,
         eos_token_id=tokenizer.eos_token_id,
@@ -328,7 +328,7 @@ def test_a_model_trains_saves_loads_and_generates(kind, texts, tmp_path):
     model = transformers.LlamaForCausalLM(config)
     batch = tokenizer(corpus, padding=True, return_tensors="pt")
     labels = batch["input_ids"].masked_fill(batch["attention_mask"] == 0, -100)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-2)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     losses = []
     for _ in range(80):
         loss = model(**batch, labels=labels).loss
