@@ -34,7 +34,7 @@ def test_a_name_on_the_hub(stock, monkeypatch):
     folders = {"some/one": str(stock.parent)}
     monkeypatch.setattr(hub, "snapshot_download", lambda name, **_: folders[name])
     assert open_tokenizer("some/one").encode("the hat")
-    with pytest.raises(FormatError, match="nobody: no such file .* the Hugging Face Hub"):
+    with pytest.raises(FormatError, match=r"nobody: no such file .* the Hugging Face Hub"):
         open_tokenizer("nobody")
     with pytest.raises(FormatError, match="no such file or folder"):
         open_tokenizer("./nothing.json")
