@@ -116,7 +116,8 @@ lint-workflows:
 stubs: install
 	$(BIN)/python -m nanobind.stubgen -m prunedbpe._core -o src/prunedbpe/_core.pyi
 
-# On your own texts with PRUNEDBPE_BENCH_TEXTS=a.txt:b.txt; see benchmarks/README.md.
+# On your own texts with PRUNEDBPE_BENCH_TEXTS=a.txt:b.txt, and with your own vocabularies in
+# PRUNEDBPE_BENCH_TOKENIZERS=gpt2:llama3:qwen; see benchmarks/README.md.
 bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/bench_train.py
 	$(BIN)/python benchmarks/bench_encode.py
@@ -125,6 +126,7 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/bench_choose.py
 	$(BIN)/python benchmarks/bench_limits.py
 	$(BIN)/python benchmarks/bench_transformers.py
+	$(BIN)/python benchmarks/bench_accelerate.py
 	$(BIN)/python benchmarks/publish.py
 
 # Small models with several tokenizers: makes the runs that are missing, WORKERS at a time, then the page. See

@@ -282,6 +282,36 @@ def transformers_table(rows: list[Row]) -> Table:
     return table
 
 
+def accelerate_table(rows: list[Row]) -> Table:
+    """Times ours, per vocabulary: how much longer the tokenizer that was replaced takes."""
+    columns = [
+        (tokenizer, text, kind)
+        for tokenizer in names(rows, "tokenizer")
+        for text in names(rows, "text")
+        for kind in names(rows, "kind")
+    ]
+    table = [["times ours", *(", ".join(column) for column in columns)]]
+    for case in names(rows, "case"):
+        line = ["one short call" if case == "one" else case]
+        for tokenizer, text, kind in columns:
+            found = select(rows, tokenizer=tokenizer, text=text, kind=kind, case=case)
+            ours, theirs = (
+                median([r for r in found if (r["library"] == "prunedbpe") == own], "wall")
+                for own in (True, False)
+            )
+            line.append(f"{theirs / ours:.1f}")
+        table.append(line)
+    return table
+
+
+def accelerate_plot(figure: Any, rows: list[Row]) -> None:
+    shown = [{**row, "ms": row["wall"] * 1e3} for row in select(rows, kind="documents")]
+    axes = figure.subplots(1, len(names(rows, "tokenizer")), sharey=True, squeeze=False)
+    for axis, tokenizer in zip(axes[0], names(rows, "tokenizer"), strict=True):
+        some = select(shown, tokenizer=tokenizer)
+        bars(axis, some, "case", "library", "ms", f"{tokenizer}, ms (log scale)").set_xscale("log")
+
+
 def transformers_plot(figure: Any, rows: list[Row]) -> None:
     shown = [{**row, "ms": row["wall"] * 1e3} for row in rows]
     axes = figure.subplots(1, len(names(rows, "kind")), sharey=True)
@@ -329,6 +359,7 @@ SECTIONS: dict[str, tuple[Callable[[list[Row]], Table], Callable[[Any, list[Row]
     "limits": (limits_table, limits_plot),
     "memory": (memory_table, memory_plot),
     "transformers": (transformers_table, transformers_plot),
+    "accelerate": (accelerate_table, accelerate_plot),
 }
 
 if __name__ == "__main__":

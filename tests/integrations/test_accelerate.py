@@ -28,7 +28,7 @@ ADDED = [
     tokenizers.AddedToken("<mask>", lstrip=True, rstrip=True, special=True, normalized=False),
     tokenizers.AddedToken("word", single_word=True, normalized=False),
     tokenizers.AddedToken("<tool>", normalized=True),
-    tokenizers.AddedToken("<tool><", normalized=False),
+    tokenizers.AddedToken("{call}", normalized=False),
 ]
 
 
@@ -107,7 +107,7 @@ def pair(request, texts):
 @pytest.fixture(scope="module")
 def mixed(texts):
     """Texts with added tokens between, before and after other characters."""
-    names = ["<mask>", "word", "<tool>", "<tool><", "<|end|>", "<|im_start|>", "\u0301", " ", "x"]
+    names = ["<mask>", "word", "<tool>", "{call}", "<|end|>", "<|im_start|>", "\u0301", " ", "x"]
     return [
         f"{text[:9]}{names[i % 9]}{text[9:12]} {names[i // 9 % 9]}{names[i // 5 % 9]} {text[12:20]}"
         for i, text in enumerate(texts[:1500])
@@ -240,6 +240,24 @@ def test_later_tokens_are_those_of_the_original(texts):
         fast.add_bos_token = True
 
 
+def test_tokens_that_no_text_holds_keep_their_names(texts, tmp_path):
+    settings = json.loads(stock_of(texts[:200], "gpt2").to_str())
+    settings["added_tokens"] = []
+    vocab = settings["model"]["vocab"]
+    vocab |= {"\u200d": len(vocab), "中 文": len(vocab) + 1}  # not in the byte alphabet
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(settings), "utf-8")
+    original = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path))
+    fast = prunedbpe.accelerate(original)
+    fast.save_pretrained(tmp_path / "ours")
+    ids = [len(vocab) - 1, vocab["a"], len(vocab) - 2]
+    for made in (fast, transformers.AutoTokenizer.from_pretrained(tmp_path / "ours")):
+        assert made.get_vocab() == original.get_vocab()
+        assert made.convert_ids_to_tokens(ids) == ["中 文", "a", "\u200d"]
+        assert made.decode(ids) == original.decode(ids) == "中 文a\u200d"
+        assert made("中 文\u200d")["input_ids"] == original("中 文\u200d")["input_ids"]
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -306,7 +324,7 @@ def test_datasets_map(pair, mixed):
 @pytest.mark.parametrize("kind", ["accelerated", "pruned"])
 def test_a_model_trains_saves_loads_and_generates(kind, texts, tmp_path):
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    corpus = ["the cat sat on the mat", "a hat", "that mat and a cat"] * 8
+    corpus = ["the big_lamp", "the big_joy"] * 8
     original = None
     if kind == "accelerated":
         stock = stock_of(texts, "gpt2")
@@ -314,13 +332,13 @@ def test_a_model_trains_saves_loads_and_generates(kind, texts, tmp_path):
         original = transformers.PreTrainedTokenizerFast(tokenizer_object=stock, **roles)
         tokenizer = prunedbpe.accelerate(original)
     else:
-        tok = prunedbpe.train(iter(corpus), vocab_size=268, threshold="40%")
+        tok = prunedbpe.train(iter(corpus), vocab_size=262, threshold="40%")
         tokenizer = PrunedBPETokenizer.from_tokenizer(tok)
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
+        hidden_size=64,
+        intermediate_size=128,
         num_hidden_layers=1,
         num_attention_heads=2,
         eos_token_id=tokenizer.eos_token_id,
@@ -328,9 +346,9 @@ def test_a_model_trains_saves_loads_and_generates(kind, texts, tmp_path):
     model = transformers.LlamaForCausalLM(config)
     batch = tokenizer(corpus, padding=True, return_tensors="pt")
     labels = batch["input_ids"].masked_fill(batch["attention_mask"] == 0, -100)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-2)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     losses = []
-    for _ in range(15):
+    for _ in range(40):
         loss = model(**batch, labels=labels).loss
         loss.backward()
         optimizer.step()
@@ -342,9 +360,9 @@ def test_a_model_trains_saves_loads_and_generates(kind, texts, tmp_path):
     loaded = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
     again = transformers.AutoTokenizer.from_pretrained(tmp_path)
     assert type(again) is PrunedBPETokenizer
-    prompt = again("the cat", return_tensors="pt")
+    prompt = again("the", return_tensors="pt")
     options = {"max_new_tokens": 6, "do_sample": False, "pad_token_id": again.pad_token_id}
     ids = loaded.generate(**prompt, **options)[0]
-    assert again.decode(ids).startswith("the cat sat")
+    assert again.decode(ids).startswith("the big_")
     if original is not None:
         assert original.decode(ids) == again.decode(ids)

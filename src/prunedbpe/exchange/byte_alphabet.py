@@ -16,6 +16,11 @@ CHARACTER_OF_BYTE = {
 }
 BYTE_OF_CHARACTER = {character: byte for byte, character in CHARACTER_OF_BYTE.items()}
 
+# Characters that stand for no byte become, or stay, characters outside of Latin-1.
+_LATIN_1 = dict.fromkeys(range(256), 0x100) | {
+    ord(character): byte for character, byte in BYTE_OF_CHARACTER.items()
+}
+
 
 def to_byte_alphabet(string: bytes) -> str:
     """Write bytes as printable characters.
@@ -33,6 +38,6 @@ def from_byte_alphabet(text: str) -> bytes | None:
     (b' the', None)
     """
     try:
-        return bytes(BYTE_OF_CHARACTER[character] for character in text)
-    except KeyError:
+        return text.translate(_LATIN_1).encode("latin-1")
+    except UnicodeEncodeError:
         return None

@@ -40,6 +40,13 @@ def placed_merges(made: dict[bytes, Merge]) -> list[bytes]:
     >>> placed_merges({b"bc": (2, b"b", b"c"), b"abc": (1, b"a", b"bc"), b"xy": (3, b"x", b"y")})
     [b'bc', b'abc', b'xy']
     """
+    order = sorted(made, key=made.__getitem__)
+    places = {token: place for place, token in enumerate(order)}
+    if all(
+        places.get(left, -1) < place and places.get(right, -1) < place
+        for place, (_, left, right) in enumerate(map(made.__getitem__, order))
+    ):
+        return order  # no token is late
     missing = {}
     waiting: dict[bytes, list[bytes]] = {}
     ready: list[tuple[int, bytes]] = []

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import pairwise, repeat
 
 import numpy as np
 
@@ -23,8 +24,13 @@ from prunedbpe.tokenizer.imported import ImportedTokenizer
 from prunedbpe.types import BYTE_COUNT, Settings, UInt32Array
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 
-Priority = Callable[[bytes, bytes], "int | None"]
-"""The priority of merging two neighbours (lower is earlier); ``None`` if they never merge."""
+Priority = Callable[[tuple[bytes, bytes], int], int]
+"""The priority of merging two neighbours (lower is earlier); the second argument if they never do.
+``dict.get`` is one, so encoding a token takes few steps in Python."""
+
+_NEVER = 1 << 62
+_SHORT = 40
+"""Up to this many bytes, looking for the first merge costs less than a heap."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ def merges_of_list(
                     f"{name_place(place)}: {shown(pair[0])} + {shown(pair[1])} needs the token "
                     f"{shown(part)}, which is not in the vocabulary"
                 )
-    return _find(known, lambda left, right: places.get((left, right)))
+    return _find(known, places.get)
 
 
 def merges_of_ranks(ranks: Mapping[bytes, int]) -> FoundMerges:
@@ -81,7 +87,7 @@ def merges_of_ranks(ranks: Mapping[bytes, int]) -> FoundMerges:
     >>> found.pairs.tolist(), found.unmergeable
     ([[98, 99], [97, 256]], [b'xyz'])
     """
-    return _find(ranks, lambda left, right: ranks.get(left + right))
+    return _find(ranks, lambda pair, default: ranks.get(pair[0] + pair[1], default))
 
 
 def imported_tokenizer(
@@ -122,7 +128,7 @@ def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
     unmergeable = []
     for token in tokens:
         if len(token) > 1:
-            last = _last_merge(token, priority)
+            last = (_by_search if len(token) <= _SHORT else _by_heap)(token, priority)
             if last is None:
                 unmergeable.append(token)
             else:
@@ -134,11 +140,25 @@ def _find(tokens: Iterable[bytes], priority: Priority) -> FoundMerges:
     return FoundMerges(np.array(pairs, np.uint32).reshape(-1, 2), strings, unmergeable)
 
 
-def _last_merge(token: bytes, priority: Priority) -> Merge | None:
-    """Encode a token's bytes; return the merge that completes it, or ``None``.
+def _by_search(token: bytes, priority: Priority) -> Merge | None:
+    """Encode a token's bytes; return the merge that completes it, or ``None``."""
+    parts = [token[i : i + 1] for i in range(len(token))]
+    weights = list(map(priority, pairwise(parts), repeat(_NEVER)))
+    while (weight := min(weights)) != _NEVER:
+        if len(parts) == 2:
+            return weight, parts[0], parts[1]
+        place = weights.index(weight)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+        del weights[place]
+        if place:
+            weights[place - 1] = priority((parts[place - 1], parts[place]), _NEVER)
+        if place < len(weights):
+            weights[place] = priority((parts[place], parts[place + 1]), _NEVER)
+    return None
 
-    A heap of neighbours, because damaged files hold long tokens: n log n steps.
-    """
+
+def _by_heap(token: bytes, priority: Priority) -> Merge | None:
+    """As :func:`_by_search` in n log n steps, because damaged files hold long tokens."""
     size = len(token)
     # A part lies at its first byte. Where it ends, 0 for bytes inside a part; where the one before
     # it begins.
@@ -148,8 +168,8 @@ def _last_merge(token: bytes, priority: Priority) -> Merge | None:
 
     def offer(begin: int, middle: int) -> None:
         end = ends[middle]
-        weight = priority(token[begin:middle], token[middle:end])
-        if weight is not None:
+        weight = priority((token[begin:middle], token[middle:end]), _NEVER)
+        if weight != _NEVER:
             heappush(heap, (weight, begin, middle, end))
 
     for middle in range(1, size):

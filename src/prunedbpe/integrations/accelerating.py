@@ -143,7 +143,8 @@ def _take_over(original: Any, backend: Settings) -> PrunedBPETokenizer:
 
     rules = OriginalRules.of_backend(backend)
     # How added tokens match is the business of the class for transformers, not of the tokenizer.
-    plain = {"lstrip": False, "rstrip": False, "single_word": False}
+    flags = ("lstrip", "rstrip", "single_word", "normalized")
+    plain = dict.fromkeys(flags, False)
     added = [{**token, **plain} for token in backend.get("added_tokens") or ()]
     imported = huggingface_of({**backend, "added_tokens": added}, Path("tokenizer.json"))
     given = {k: v for k, v in copy.deepcopy(original.init_kwargs).items() if k not in _SOURCES}

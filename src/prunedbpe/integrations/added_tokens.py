@@ -61,14 +61,10 @@ class AddedTokenFinder:
     Attributes:
         added: The tokens by id.
         normalize: Normalizes the text before they match; ``None`` leaves it as it is.
-        trims: The segment of a token leaves out the white space that it absorbs.
-        keeps_first_space: It does not leave out what the text begins with.
     """
 
     added: Mapping[int, AddedTokenLike]
     normalize: Callable[[str], str] | None = None
-    trims: bool = False
-    keeps_first_space: bool = False
 
     @cached_property
     def _tokens(self) -> dict[str, tuple[int, AddedTokenLike]]:
@@ -91,13 +87,15 @@ class AddedTokenFinder:
             found = _in_original(ordinary, self.normalize, found)
         segments, done = [], 0
         for token in found:
-            at_start = self.keeps_first_space and part.begin + token.begin == 0
-            kept = _trimmed(ordinary, token, at_start) if self.trims else token
-            segments += [Segment(done, token.begin), kept]
+            segments += [Segment(done, token.begin), token]
             done = token.end
         segments.append(Segment(done, len(ordinary)))
-        shift = part.begin
-        return [Segment(s.begin + shift, s.end + shift, s.token_id) for s in segments if _holds(s)]
+        for segment in segments:
+            if segment.token_id is not None:
+                segment.spaces = _spaces(ordinary[segment.begin : segment.end])
+            segment.begin += part.begin
+            segment.end += part.begin
+        return [s for s in segments if s.end > s.begin or s.token_id is not None]
 
     def _find(self, text: str, split_special: bool) -> list[Segment]:
         found: list[Segment] = []
@@ -137,19 +135,9 @@ def cut_at_added_tokens(
     return None if len(segments) == 1 and segments[0].token_id is None else segments
 
 
-def _trimmed(text: str, token: Segment, keeps_begin: bool) -> Segment:
-    begin, end = token.begin, token.end
-    while begin < end and text[begin] in WHITE_SPACE:
-        begin += 1
-    if keeps_begin and begin == token.begin + 1:
-        begin -= 1
-    while end > begin and text[end - 1] in WHITE_SPACE:
-        end -= 1
-    return Segment(begin, end, token.token_id)
-
-
-def _holds(segment: Segment) -> bool:
-    return segment.end > segment.begin or segment.token_id is not None
+def _spaces(text: str) -> tuple[int, int]:
+    """Return how much white space a text begins and ends with."""
+    return len(text) - len(text.lstrip(WHITE_SPACE)), len(text) - len(text.rstrip(WHITE_SPACE))
 
 
 def _in_original(text: str, normalize: Callable[[str], str], found: list[Segment]) -> list[Segment]:

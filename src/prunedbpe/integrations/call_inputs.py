@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from prunedbpe.integrations.token_spans import Span
+from prunedbpe.integrations.token_spans import LocatedTokens
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ def rows_of(text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[bool,
     return True, rows
 
 
-def nowhere(count: int) -> tuple[list[Span], list[int]]:
-    """Return spans and words of ids that come from no text."""
-    return [(0, 0)] * count, list(range(count))
+def nowhere(count: int) -> LocatedTokens:
+    """Return where ids are that come from no text."""
+    return LocatedTokens([(0, 0)] * count, list(range(count)), [(0, 0)] * count)
 
 
 def without_surrogates(text: str) -> str:

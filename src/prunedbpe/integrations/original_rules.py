@@ -7,10 +7,12 @@ reproduced is refused by name. ``tokenizer_config.json`` keeps the rules.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import NotExactError, SettingsError
+from prunedbpe.exchange.byte_alphabet import from_byte_alphabet
+from prunedbpe.integrations.token_spans import Span
 from prunedbpe.types import Settings
 
 Part = tuple[str | int, int]
@@ -33,6 +35,8 @@ class OriginalRules:
         pair: What a call with two texts is put together from.
         trims_offsets: Offsets leave out spaces at the ends of a token.
         keeps_first_space: They do not leave out a single space that a text begins with.
+        other_tokens: Tokens of its model that it finds in no text, because they are not written in
+            the byte alphabet, by id. They have names, and decoding spells them.
         cleans_up: ``clean_up_tokenization_spaces`` has an effect; transformers ignores it for BPE.
     """
 
@@ -42,6 +46,7 @@ class OriginalRules:
     trims_offsets: bool = False
     keeps_first_space: bool = False
     cleans_up: bool = False
+    other_tokens: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def of_backend(cls, backend: Settings) -> OriginalRules:
@@ -54,9 +59,14 @@ class OriginalRules:
         _check_decoder(settings["decoder"])
         model = settings["model"]
         is_bpe = not model["type"] or model["type"].text() == "BPE"
+        vocab = model["vocab"].value
+        names = vocab if is_bpe else {}  # an import refuses other pieces of a Unigram model
+        added = {token["content"].text() for token in settings["added_tokens"].items()}
+        others = {i: name for name, i in names.items() if from_byte_alphabet(name) is None}
         found: Settings = {
-            "vocab_size": len(model["vocab"].value),
+            "vocab_size": len(vocab),
             "cleans_up": not is_bpe,
+            "other_tokens": {i: name for i, name in others.items() if name not in added},
         }
         processor = settings["post_processor"]
         steps = [processor] if processor else []
@@ -74,7 +84,8 @@ class OriginalRules:
     def describe(self) -> Settings:
         """Return what :meth:`from_settings` reads."""
         parts = {name: [list(part) for part in getattr(self, name)] for name in ("single", "pair")}
-        return {**asdict(self), **parts}
+        others = {str(token_id): name for token_id, name in self.other_tokens.items()}
+        return {**asdict(self), **parts, "other_tokens": others}
 
     @classmethod
     def from_settings(cls, settings: Settings) -> OriginalRules:
@@ -84,7 +95,10 @@ class OriginalRules:
             fields["vocab_size"].integer(),
             tuple(map(_part, fields["single"].items())),
             tuple(map(_part, fields["pair"].items())),
-            *(fields[name].flag() for name in ("trims_offsets", "keeps_first_space", "cleans_up")),
+            fields["trims_offsets"].flag(),
+            fields["keeps_first_space"].flag(),
+            fields["cleans_up"].flag(),
+            {int(i): name for i, name in fields["other_tokens"].object().items()},
         )
 
     def assemble(
@@ -108,6 +122,25 @@ class OriginalRules:
                 row.append(content)
             types += [kind] * (len(row) - len(types))
         return row, types
+
+    def trim(self, span: Span, spaces: tuple[int, int], is_first: bool) -> Span:
+        """Return the characters that offsets name for a token.
+
+        Args:
+            span: All characters of the token.
+            spaces: How many spaces it begins and ends with.
+            is_first: Whether it is the first token of its text that truncation left.
+
+        >>> OriginalRules(300, trims_offsets=True).trim((4, 9), (1, 0), False)
+        (5, 9)
+        """
+        if not self.trims_offsets:
+            return span
+        begin, end = span
+        first, last = spaces
+        if not (self.keeps_first_space and first == 1 and (is_first or begin == 0)):
+            begin = min(begin + first, end)
+        return begin, max(end - last, begin) if end >= last else end
 
 
 def truncated_lengths(first: int, second: int, limit: int) -> tuple[int, int]:

@@ -35,6 +35,7 @@ class PlainBatch:
         offsets: Where the ids of each row begin, and the end.
         skipped: How many of a text's first tokens truncation removed, per row.
         spans: First character of every token and the one after its last, if asked for.
+        spaces: How many spaces every token begins and ends with, if there are spans.
         special: 1 for a special token that the call added, 0 for a token of the text.
     """
 
@@ -44,6 +45,7 @@ class PlainBatch:
     offsets: Int64Array = field(init=False)
     skipped: Int64Array = field(init=False)
     spans: tuple[Int64Array, Int64Array] | None = None
+    spaces: tuple[Int64Array, Int64Array] = field(init=False)
     special: Int64Array = field(init=False)
 
     @classmethod
@@ -88,6 +90,11 @@ class PlainBatch:
             first = np.insert(first + shift, places, [s.begin for s in added])
             last = np.insert(last + shift, places, [s.end for s in added])
             batch.spans = first, last
+            leading, trailing = (counts[ids] for counts in tables.spaces)
+            batch.spaces = (
+                np.insert(leading, places, [s.spaces[0] for s in added]),
+                np.insert(trailing, places, [s.spaces[1] for s in added]),
+            )
         batch.special = np.zeros(len(batch.ids), np.int64)
         return batch
 
@@ -108,6 +115,7 @@ class PlainBatch:
         self.ids, self.special = self.ids[places], self.special[places]
         if self.spans is not None:
             self.spans = self.spans[0][places], self.spans[1][places]
+            self.spaces = self.spaces[0][places], self.spaces[1][places]
 
     def add_special(self, prefix: list[int], suffix: list[int]) -> None:
         """Put special tokens before and after each row."""
@@ -124,17 +132,15 @@ class PlainBatch:
             self.spans = np.insert(self.spans[0], places, 0), np.insert(self.spans[1], places, 0)
         self.offsets = self.offsets + np.arange(rows + 1) * added
 
-    def trim_spans(self, leading: Int64Array, trailing: Int64Array, keeps_first: bool) -> None:
-        """Leave the spaces at the ends of tokens out of the spans.
+    def trim_spans(self, keeps_first: bool) -> None:
+        """Leave the spaces at the ends of tokens out of the spans, before special tokens are added.
 
         Args:
-            leading: How many spaces each id begins with.
-            trailing: How many it ends with.
             keeps_first: Keep the space that a row begins with, unless there are several.
         """
         assert self.spans is not None
         begins, ends = self.spans
-        first, last = leading[self.ids], trailing[self.ids]
+        first, last = self.spaces
         if keeps_first:
             is_first = begins == 0
             is_first[self.offsets[:-1][self.lengths > 0]] = True

@@ -71,7 +71,7 @@ def encode_plain(
         batch.truncate(room, tokenizer.truncation_side)
     rules = tokenizer.rules
     if batch.spans is not None and rules and rules.trims_offsets:
-        batch.trim_spans(*tokenizer.token_tables.spaces, rules.keeps_first_space)
+        batch.trim_spans(rules.keeps_first_space)
     batch.add_special(prefix, suffix)
     lengths = batch.lengths
     longest = int(lengths.max())
@@ -188,5 +188,5 @@ def _encoding(
     sequences = [EncodedText(ids[begin : begin + count], locate)]
     encoding = TextEncoding(ids, sources, sequences, tokenizer.convert_ids_to_tokens)
     encoding.type_ids = [0] * len(ids)
-    encoding.trim = tokenizer.offset_trimmer
+    encoding.trim = tokenizer.rules.trim if tokenizer.rules else None
     return encoding

@@ -102,5 +102,5 @@ def _assemble(
         sequences,
         tokenizer.convert_ids_to_tokens,
         type_ids,
-        tokenizer.offset_trimmer,
+        rules.trim,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from prunedbpe.integrations.token_spans import Span
+from prunedbpe.integrations.token_spans import LocatedTokens, Span
 
 
 @dataclass
@@ -20,25 +20,16 @@ class EncodedText:
 
     Attributes:
         ids: Its token ids.
-        locate: Returns the character span and the word of every token.
+        locate: Returns where the tokens are; called once, on first use.
     """
 
     ids: list[int]
-    locate: Callable[[], tuple[list[Span], list[int]]]
+    locate: Callable[[], LocatedTokens]
 
     @cached_property
-    def _located(self) -> tuple[list[Span], list[int]]:
+    def located(self) -> LocatedTokens:
+        """Where the tokens are. The word of each is its chunk, or the one that the caller gave."""
         return self.locate()
-
-    @property
-    def spans(self) -> list[Span]:
-        """Characters that each token covers."""
-        return self._located[0]
-
-    @property
-    def words(self) -> list[int]:
-        """Word of each token: its chunk, or the word that the caller gave."""
-        return self._located[1]
 
 
 @dataclass
@@ -52,8 +43,8 @@ class TextEncoding:
         sequences: The texts of the row: one, or a pair.
         token_text: Returns the tokens of ids as strings.
         type_ids: The token type of every id.
-        trim: Returns the span of a token without its spaces, given its id and whether it is the
-            first of its text; ``None`` leaves them in.
+        trim: Trims the span of a token, see :meth:`OriginalRules.trim`; ``None`` leaves it as it
+            is.
     """
 
     ids: list[int]
@@ -61,7 +52,7 @@ class TextEncoding:
     sequences: list[EncodedText]
     token_text: Callable[[list[int]], list[str]]
     type_ids: list[int] = field(default_factory=list)
-    trim: Callable[[int, Span, bool], Span] | None = None
+    trim: Callable[[Span, tuple[int, int], bool], Span] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -101,7 +92,7 @@ class TextEncoding:
     def word_ids(self) -> list[int | None]:
         """The word that each token belongs to."""
         return [
-            self.sequences[source[0]].words[source[1]] if source else None
+            self.sequences[source[0]].located.words[source[1]] if source else None
             for source in self.sources
         ]
 
@@ -142,7 +133,7 @@ class TextEncoding:
             for place, source in enumerate(self.sources)
             if source
             and source[0] == sequence_index
-            and self.sequences[sequence_index].words[source[1]] == word_index
+            and self.sequences[sequence_index].located.words[source[1]] == word_index
         ]
         return (places[0], places[-1] + 1) if places else None
 
@@ -157,11 +148,11 @@ class TextEncoding:
         if source is None:
             return None
         sequence, place = source
-        span = self.sequences[sequence].spans[place]
+        located = self.sequences[sequence].located
         if self.trim is None:
-            return span
+            return located.spans[place]
         is_first = place == self._first_places[sequence]
-        return self.trim(self.sequences[sequence].ids[place], span, is_first)
+        return self.trim(located.spans[place], located.spaces[place], is_first)
 
     @cached_property
     def _first_places(self) -> dict[int, int]:

@@ -8,6 +8,7 @@ span then covers whole pieces.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,10 +20,24 @@ from prunedbpe.types import Int64Array
 Span = tuple[int, int]
 
 
+class LocatedTokens(NamedTuple):
+    """Where the tokens of a text are, a value per token.
+
+    Attributes:
+        spans: The characters that it covers.
+        words: The word that it belongs to.
+        spaces: How many spaces it begins and ends with.
+    """
+
+    spans: list[Span]
+    words: list[int]
+    spaces: list[tuple[int, int]]
+
+
 def locate_tokens(
     tokenizer: Tokenizer, words: list[str], cuts: list[list[Segment]], by_given_words: bool
-) -> tuple[list[Span], list[int]]:
-    """Return the characters and the word of every token, in the order of encoding.
+) -> LocatedTokens:
+    """Return where the tokens are, in the order of encoding.
 
     Args:
         tokenizer: The tokenizer that encoded the text.
@@ -30,27 +45,38 @@ def locate_tokens(
         cuts: The segments of each of ``words``.
         by_given_words: Number tokens by ``words``; otherwise by chunk and added token.
     """
-    spans: list[Span] = []
-    numbers: list[int] = []
+    located = LocatedTokens([], [], [])
     chunk = 0  # chunks and added tokens so far
     for word_number, (word, segments) in enumerate(zip(words, cuts, strict=True)):
         for segment in segments:
             if segment.token_id is not None:
-                spans.append((segment.begin, segment.end))
-                numbers.append(word_number if by_given_words else chunk)
+                located.spans.append((segment.begin, segment.end))
+                located.words.append(word_number if by_given_words else chunk)
+                located.spaces.append(segment.spaces)
                 chunk += 1
                 continue
-            covered, chunks, chunk_count = _locate_ordinary(
-                tokenizer, word[segment.begin : segment.end]
+            found, chunk_count = _locate_ordinary(tokenizer, word[segment.begin : segment.end])
+            shift = segment.begin
+            located.spans.extend((begin + shift, end + shift) for begin, end in found.spans)
+            located.words.extend(
+                word_number if by_given_words else chunk + place for place in found.words
             )
-            spans += [(begin + segment.begin, end + segment.begin) for begin, end in covered]
-            numbers += [word_number if by_given_words else chunk + place for place in chunks]
+            located.spaces.extend(found.spaces)
             chunk += chunk_count
-    return spans, numbers
+    return located
 
 
-def _locate_ordinary(tokenizer: Tokenizer, text: str) -> tuple[list[Span], list[int], int]:
-    """Return the span and the chunk of every token, and the number of chunks."""
+def spaces_of(spelled: bytes) -> tuple[int, int]:
+    """Return how many spaces a token begins and ends with.
+
+    >>> spaces_of(b"  a ")
+    (2, 1)
+    """
+    return len(spelled) - len(spelled.lstrip(b" ")), len(spelled) - len(spelled.rstrip(b" "))
+
+
+def _locate_ordinary(tokenizer: Tokenizer, text: str) -> tuple[LocatedTokens, int]:
+    """Return where the tokens are, their words being chunks, and the number of chunks."""
     normalize = normalizer_of(tokenizer)
     normalized = normalize(text)
     if isinstance(tokenizer, ImportedTokenizer):
@@ -58,9 +84,10 @@ def _locate_ordinary(tokenizer: Tokenizer, text: str) -> tuple[list[Span], list[
     else:
         chunk_ends = tokenizer.pretokenizer.chunk_ends(normalized.encode())
     ids, covered = tokenizer.encode_with_offsets(normalized)
-    token_ends = np.cumsum([len(tokenizer.token_bytes(token_id)) for token_id in ids])
-    chunks: list[int] = np.searchsorted(chunk_ends, token_ends).tolist()
-    return spans_in_original(text, normalize, covered), chunks, len(chunk_ends)
+    spelled = [tokenizer.token_bytes(token_id) for token_id in ids]
+    chunks: list[int] = np.searchsorted(chunk_ends, np.cumsum(list(map(len, spelled)))).tolist()
+    spans = spans_in_original(text, normalize, covered)
+    return LocatedTokens(spans, chunks, list(map(spaces_of, spelled))), len(chunk_ends)
 
 
 def character_spans(

@@ -6,7 +6,7 @@ The tables are dropped when a token is added or a special token changes, and bui
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from prunedbpe.integrations.added_tokens import (
     cut_at_added_tokens,
 )
 from prunedbpe.integrations.segments import Segment
-from prunedbpe.integrations.token_spans import Span
+from prunedbpe.integrations.token_spans import spaces_of
 from prunedbpe.types import Int64Array
 
 
@@ -37,8 +37,7 @@ class TokenTables:
         normalize: Normalizes text, if the tokenizer does.
         by_alphabet: Added tokens spell bytes too if all their characters are in the byte alphabet,
             as in Hugging Face tokenizers.
-        trims: Spans leave out the spaces at the ends of a token.
-        keeps_first_space: They do not leave out a single space that a text begins with.
+        others: Tokens that are found in no text, by id.
     """
 
     known: Sequence[bytes]
@@ -48,8 +47,7 @@ class TokenTables:
     types: Callable[[list[int]], list[int]]
     normalize: Callable[[str], str] | None = None
     by_alphabet: bool = False
-    trims: bool = False
-    keeps_first_space: bool = False
+    others: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def around(self) -> tuple[list[int], list[int]]:
@@ -74,8 +72,6 @@ class TokenTables:
         for token_id, token in self.added.items():
             kinds[token.normalized][token_id] = token
         finders = [AddedTokenFinder(kinds[0]), AddedTokenFinder(kinds[1], self.normalize)]
-        for finder in finders:
-            finder.trims, finder.keeps_first_space = self.trims, self.keeps_first_space
         return [finder for finder in finders if finder.added]
 
     def cut(self, text: str, split_special: bool = False) -> list[Segment] | None:
@@ -93,7 +89,9 @@ class TokenTables:
     def spelled(self) -> list[bytes]:
         """The bytes of every id; empty for an id between them that no token has."""
         spelled = [*self.known]
-        spelled += [b""] * (max(self.added, default=-1) + 1 - len(spelled))
+        spelled += [b""] * (max([*self.added, *self.others], default=-1) + 1 - len(spelled))
+        for token_id, name in self.others.items():
+            spelled[token_id] = name.encode()
         for token_id, token in self.added.items():
             text = token.content
             spelled[token_id] = (self.by_alphabet and from_byte_alphabet(text)) or text.encode()
@@ -101,11 +99,8 @@ class TokenTables:
 
     @cached_property
     def spaces(self) -> tuple[Int64Array, Int64Array]:
-        """How many spaces each id begins and ends with."""
-        first = np.array([len(text) - len(text.lstrip(b" ")) for text in self.spelled], np.int64)
-        last = np.array([len(text) - len(text.rstrip(b" ")) for text in self.spelled], np.int64)
-        for token_id in self.added:  # trimmed when they are found
-            first[token_id] = last[token_id] = 0
+        """How many spaces each token id of the tokenizer begins and ends with."""
+        first, last = np.array(list(map(spaces_of, self.known)), np.int64).T
         return first, last
 
     @cached_property
@@ -119,14 +114,6 @@ class TokenTables:
         for token_id in self.special:
             spelled[token_id] = b""
         return _decoder(spelled)
-
-    def trim(self, token_id: int, span: Span, is_first: bool) -> Span:
-        """Return the span of a token without its spaces; see ``OriginalRules``."""
-        begin, end = span
-        first, last = (int(counts[token_id]) for counts in self.spaces)
-        if not (self.keeps_first_space and first == 1 and (is_first or begin == 0)):
-            begin = min(begin + first, end)
-        return begin, max(end - last, begin) if end >= last else end
 
     def decode(self, ids: Any, skip_special: bool) -> str:
         """Return the text of a list of ids; an id that no token has spells nothing."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from prunedbpe.exchange.special_roles import usual_roles
 from prunedbpe.integrations.call_inputs import CallOptions
 from prunedbpe.integrations.marked_chats import encode_marked_chats
 from prunedbpe.integrations.original_rules import OriginalRules
-from prunedbpe.integrations.token_spans import Span, normalizer_of
+from prunedbpe.integrations.token_spans import normalizer_of
 from prunedbpe.integrations.token_tables import TokenTables
 from prunedbpe.tokenizer import Tokenizer
 
@@ -122,9 +122,12 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         self.cache: dict[str, TokenTables] = {}
         special = {int(token_id): text for text, token_id in self._tok.special_tokens.items()}
         self._names: list[str] = []
-        for token_id, spelled in enumerate(self._tok.vocab_bytes()):
-            name = special.get(token_id) or to_byte_alphabet(spelled)
-            if not spelled:
+        others = self._rules.other_tokens if self._rules else {}
+        strings = self._tok.vocab_bytes()
+        strings += [b""] * (max(others, default=-1) + 1 - len(strings))
+        for token_id, spelled in enumerate(strings):
+            name = special.get(token_id) or others.get(token_id) or to_byte_alphabet(spelled)
+            if not spelled and token_id not in others:
                 name = f"<unused id {token_id}>"
             elif token_id not in special and name in self._tok.special_tokens:
                 name += " (learned)"  # unique: no other name holds a space
@@ -179,13 +182,6 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
         return self._rules
 
     @property
-    def offset_trimmer(self) -> Callable[[int, Span, bool], Span] | None:
-        """Returns the span of a token without its spaces; ``None`` if they stay in."""
-        if self._rules is None or not self._rules.trims_offsets:
-            return None
-        return self.token_tables.trim
-
-    @property
     def token_tables(self) -> TokenTables:
         """Tables that follow from the tokens, see :meth:`__setattr__`."""
         tables = self.cache.get("tables")
@@ -202,8 +198,7 @@ class PrunedBPETokenizer(PreTrainedTokenizer):
                 self.create_token_type_ids_from_sequences,
                 normalizer_of(self._tok),
                 by_alphabet=self._rules is not None,
-                trims=self._rules is not None and self._rules.trims_offsets,
-                keeps_first_space=self._rules is not None and self._rules.keeps_first_space,
+                others=self._rules.other_tokens if self._rules else {},
             )
             self.cache["tables"] = tables
         return tables

@@ -36,7 +36,7 @@ from prunedbpe.tokenizer.folder import (
 )
 from prunedbpe.tokenizer.id_arguments import TokenIds
 from prunedbpe.tokenizer.tokenizer import Tokenizer
-from prunedbpe.types import ByteArray, Int64Array, Segmentation, Settings, UInt32Array
+from prunedbpe.types import BoolArray, ByteArray, Int64Array, Segmentation, Settings, UInt32Array
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
 
@@ -120,15 +120,18 @@ class ImportedTokenizer(Tokenizer):
             return
         lengths = np.diff(ends, prepend=0)
         spelled = data.tobytes()
-        for chunk in np.flatnonzero(np.isin(lengths, self._whole_lengths)).tolist():
+        known = self._is_whole_length
+        for chunk in np.flatnonzero(known[np.minimum(lengths, len(known) - 1)]).tolist():
             end = int(ends[chunk])
             token_id = self._whole.get(spelled[end - int(lengths[chunk]) : end])
             if token_id is not None:
                 yield chunk, token_id
 
     @cached_property
-    def _whole_lengths(self) -> Int64Array:
-        return np.array(sorted({len(string) for string in self._whole}), np.int64)
+    def _is_whole_length(self) -> BoolArray:
+        """Whether a chunk of this many bytes may be in ``_whole``; the last entry: of more."""
+        lengths = {len(string) for string in self._whole}
+        return np.isin(np.arange(max(lengths) + 2), list(lengths))
 
     def decode_bytes(self, ids: TokenIds) -> bytes:
         """As :meth:`Tokenizer.decode_bytes`; unassigned ids are errors too."""

@@ -8,7 +8,7 @@ import pytest
 
 from prunedbpe.errors import NotExactError
 from prunedbpe.exchange.late_merges import placed_merges
-from prunedbpe.exchange.recovered_merges import _last_merge, merges_of_ranks
+from prunedbpe.exchange.recovered_merges import _by_heap, _by_search, merges_of_ranks
 
 
 def merged(text: bytes, priority):
@@ -40,7 +40,12 @@ def test_accepted_vocabularies_encode_random_texts_alike():
         def of_rank(left, right, ranks=ranks):
             return ranks.get(left + right)
 
-        made = {token: last for token in ranks if (last := _last_merge(token, of_rank))}
+        def of_pair(pair, default, ranks=ranks):
+            return ranks.get(pair[0] + pair[1], default)
+
+        long = [token for token in ranks if len(token) > 1]
+        made = {token: last for token in long if (last := _by_search(token, of_pair))}
+        assert all(_by_heap(token, of_pair) == made.get(token) for token in long)
         try:
             placed = placed_merges(made)
         except NotExactError:
