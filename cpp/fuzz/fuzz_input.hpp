@@ -47,7 +47,7 @@ public:
     }
 
     prunedbpe::NextChunk pretokenizer() {
-        constexpr std::array names{"none", "paper", "reference", "gpt2", "cl100k", "o200k"};
+        constexpr std::array names{"none", "paper", "reference", "gpt2", "cl100k", "o200k", "llama3", "qwen2"};
         return prunedbpe::find_pretokenizer(names[number(names.size())]);
     }
 

@@ -8,7 +8,7 @@ using namespace prunedbpe;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(fuzz::Input(data, size).rest());
     const bool is_text = find_invalid_utf8(text) == -1;
-    for (const char* name : {"none", "paper", "reference", "gpt2", "cl100k", "o200k"}) {
+    for (const char* name : {"none", "paper", "reference", "gpt2", "cl100k", "llama3", "qwen2", "o200k"}) {
         scanning::check_cut(find_pretokenizer(name), text);
         if (!is_text) continue;
         for_each_chunk(find_pretokenizer(name), text,

@@ -71,6 +71,8 @@ inline void check_scanners(const std::string& text) {
     check_scanner<prunedbpe::next_reference>(text);
     check_scanner<prunedbpe::next_gpt2>(text);
     check_scanner<prunedbpe::next_cl100k>(text);
+    check_scanner<prunedbpe::next_llama3>(text);
+    check_scanner<prunedbpe::next_qwen2>(text);
     check_scanner<prunedbpe::next_o200k>(text);
     check_scanner<prunedbpe::next_none>(text);
 }
@@ -80,6 +82,8 @@ inline void check_scanners_are_safe(const std::string& text) {
     check_scanner_is_safe<prunedbpe::next_reference>(text);
     check_scanner_is_safe<prunedbpe::next_gpt2>(text);
     check_scanner_is_safe<prunedbpe::next_cl100k>(text);
+    check_scanner_is_safe<prunedbpe::next_llama3>(text);
+    check_scanner_is_safe<prunedbpe::next_qwen2>(text);
     check_scanner_is_safe<prunedbpe::next_o200k>(text);
     check_scanner_is_safe<prunedbpe::next_none>(text);
 }

@@ -11,7 +11,7 @@ using namespace scanning;
 
 namespace {
 
-const std::vector<std::string> names{"paper", "reference", "gpt2", "cl100k", "o200k", "none"};
+const std::vector<std::string> names{"paper", "reference", "gpt2", "cl100k", "llama3", "qwen2", "o200k", "none"};
 
 void append_utf8(std::string& text, std::uint32_t c) {
     if (c < 0x80) {

@@ -12,6 +12,7 @@ from random_texts import random_texts
 import prunedbpe
 from prunedbpe import SourceCounts, Tokenizer
 from prunedbpe.errors import SettingsError
+from prunedbpe.pretokenizers import BUILTIN_PRETOKENIZERS
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
 from prunedbpe.report.explorer import measure, write_explorer
 from prunedbpe.tokenizer.imported import ImportedTokenizer
@@ -31,7 +32,7 @@ CUT = """texts => texts.map(text => {
 })"""
 
 
-@pytest.mark.parametrize("name", ["paper", "reference", "gpt2", "cl100k", "o200k", "none"])
+@pytest.mark.parametrize("name", BUILTIN_PRETOKENIZERS)
 def test_cuts_text_like_the_library(browser, tmp_path, name):
     source = random.Random(7)
     lines = make_text(1, 400).splitlines()

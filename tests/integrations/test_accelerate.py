@@ -6,7 +6,7 @@ import json
 import pickle
 
 import pytest
-from integrations.test_imports import LLAMA3_PATTERN, QWEN_PATTERN
+from integrations.test_imports import LLAMA3_PATTERN, QWEN2_PATTERN
 
 import prunedbpe
 from prunedbpe.errors import FormatError, NotExactError, SettingsError
@@ -46,7 +46,7 @@ def stock_of(texts, style):
     """A small tokenizer with the steps of a known one."""
     stock = tokenizers.Tokenizer(tokenizers.models.BPE())
     stock.decoder = tokenizers.decoders.ByteLevel()
-    pattern = {"llama3": LLAMA3_PATTERN, "qwen": QWEN_PATTERN}.get(style)
+    pattern = {"llama3": LLAMA3_PATTERN, "qwen": QWEN2_PATTERN}.get(style)
     if pattern:
         split = PARTS.Split(tokenizers.Regex(pattern), "isolated")
         stock.pre_tokenizer = PARTS.Sequence(
@@ -87,8 +87,6 @@ STYLES = ("gpt2", "neox", "roberta", "llama3", "qwen")
 @pytest.fixture(scope="module", params=STYLES)
 def pair(request, texts):
     """The original and the tokenizer that takes its place."""
-    if request.param in ("llama3", "qwen"):
-        pytest.importorskip("regex", reason="extra regex is not installed")
     original = transformers.PreTrainedTokenizerFast(
         tokenizer_object=stock_of(texts, request.param),
         eos_token="<|end|>",

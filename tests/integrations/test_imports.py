@@ -14,15 +14,8 @@ from prunedbpe.exchange.huggingface_import import import_gpt2_files, import_hugg
 from prunedbpe.exchange.importing import import_tokenizer
 from prunedbpe.exchange.tiktoken_export import to_tiktoken
 from prunedbpe.exchange.tiktoken_import import import_encoding
-from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
+from prunedbpe.pretokenizers.patterns import LLAMA3_PATTERN, PATTERNS, QWEN2_PATTERN
 from prunedbpe.tokenizer.imported import ImportedTokenizer
-
-LLAMA3_PATTERN = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-PATTERNS = {"gpt2": GPT2_PATTERN, "cl100k": CL100K_PATTERN, "o200k": O200K_PATTERN}
-QWEN_PATTERN = LLAMA3_PATTERN.replace("{1,3}", "")
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +68,9 @@ def test_vocab_json_and_merges_txt_are_equal(tokenizers, texts, tmp_path):
     assert tok.encode_batch(texts) == ids_of(stock, texts)
 
 
-@pytest.mark.parametrize("pattern", [LLAMA3_PATTERN, QWEN_PATTERN], ids=["llama3", "qwen"])
+@pytest.mark.parametrize("pattern", [LLAMA3_PATTERN, QWEN2_PATTERN], ids=["llama3", "qwen"])
 @pytest.mark.parametrize("merges_as", ["pairs", "strings"])
 def test_llama3_and_qwen_styles_are_equal(pattern, merges_as, tokenizers, texts, tmp_path):
-    pytest.importorskip("regex", reason="extra regex is not installed")
     stock = gpt2_style(tokenizers, texts)
     parts = tokenizers.pre_tokenizers
     stock.pre_tokenizer = parts.Sequence(
@@ -87,13 +79,14 @@ def test_llama3_and_qwen_styles_are_equal(pattern, merges_as, tokenizers, texts,
             parts.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
-    if pattern == QWEN_PATTERN:
+    if pattern == QWEN2_PATTERN:
         stock.normalizer = tokenizers.normalizers.NFC()
     settings = json.loads(stock.to_str())
     if merges_as == "strings":
         settings["model"]["merges"] = [" ".join(pair) for pair in settings["model"]["merges"]]
     (tmp_path / "tokenizer.json").write_text(json.dumps(settings), "utf-8")
     tok = import_huggingface(tmp_path)
+    assert tok.pretokenizer.is_native
     assert tok.encode_batch(texts) == ids_of(stock, texts)
 
 
@@ -130,7 +123,7 @@ def test_lists_converted_from_ranks_are_equal(tokenizers, texts, tmp_path):
         )
 
 
-@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
+@pytest.mark.parametrize("name", PATTERNS)
 def test_tiktoken_is_equal(name, texts, tmp_path):
     tiktoken = pytest.importorskip("tiktoken", reason="extra tiktoken is not installed")
     ranks = dict(to_tiktoken(train_on(texts, name))._mergeable_ranks)

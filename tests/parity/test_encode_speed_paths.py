@@ -18,6 +18,7 @@ from strategies import AWKWARD_TEXTS, chunk_counts, chunks, texts
 
 import prunedbpe
 from prunedbpe.errors import PrunedBPEError
+from prunedbpe.pretokenizers import BUILTIN_PRETOKENIZERS
 from prunedbpe.reference.encode import encode_chunk
 from prunedbpe.reference.learn import learn
 
@@ -117,7 +118,7 @@ def test_long_runs_come_back(text):
     assert ids[:50] == encode_plainly(tokenizer, text.encode()[:2_000])[:50]
 
 
-@pytest.mark.parametrize("name", ["paper", "reference", "gpt2", "cl100k", "o200k"])
+@pytest.mark.parametrize("name", BUILTIN_PRETOKENIZERS)
 def test_texts_that_have_broken_tokenizers(name):
     counts = {text.encode(): 2 for text in AWKWARD_TEXTS if 0 < len(text) < 60}
     tokenizer = make_tokenizer(counts, 200, hidden=range(256, 456, 3), pretokenizer=name)

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer
-from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
+from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, LLAMA3_PATTERN, PATTERNS
 from prunedbpe.reference import pretokenize as oracle
 
 regex = pytest.importorskip("regex")
@@ -26,8 +26,6 @@ if unicodedata2.unidata_version != UNICODE_VERSION:
         f"unicodedata2 has Unicode {unicodedata2.unidata_version}, the scanners {UNICODE_VERSION}",
         allow_module_level=True,
     )
-
-PATTERNS = {"gpt2": GPT2_PATTERN, "cl100k": CL100K_PATTERN, "o200k": O200K_PATTERN}
 
 # Whatever a rule names, and its nearest neighbours.
 RULE_CHARACTERS = (
@@ -141,10 +139,7 @@ def test_scanner_equals_its_regular_expression_around_every_character(
 
 
 def test_old_form_of_cl100k_differs_only_in_white_space_at_the_end() -> None:
-    old = (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    )
+    old = LLAMA3_PATTERN
     assert regex.findall(old, "a \n  ") == ["a", " \n", "  "]
     assert regex.findall(CL100K_PATTERN, "a \n  ") == ["a", " \n  "]
     for text in ("a \n  b", "a\r\n\n b", "it's  1234!\n\n", "  \n\n"):

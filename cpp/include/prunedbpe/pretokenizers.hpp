@@ -15,8 +15,8 @@ namespace prunedbpe {
 /// length of the chunk plus its look-ahead.
 using NextChunk = const char* (*)(const char* begin, const char* end);
 
-/// The scanner of a built-in pretokenizer: "paper", "reference", "gpt2", "cl100k", "o200k" or "none" (one chunk per
-/// text). nullptr for any other name.
+/// The scanner of a built-in pretokenizer: "paper", "reference", "gpt2", "cl100k", "llama3", "qwen2", "o200k" or "none"
+/// (one chunk per text). nullptr for any other name.
 NextChunk find_pretokenizer(std::string_view name);
 
 /// Version of the Unicode data that the scanners use, for instance "18.0.0".

@@ -56,13 +56,15 @@ inline ChunkEnds gpt2(const ByteClasses& is) {
     return {without_open_white_space(begins, white), doubt_by_unknown(is) | contractions};
 }
 
-/// What `next_cl100k` and `next_o200k` share.
+/// What the scanners of cl100k.hpp and `next_o200k` share.
 struct Cut {
     Bits others;  ///< begins of runs of others that take no space
     Bits begins;  ///< as in ChunkEnds
 };
 
-inline Cut cut_cl100k(const ByteClasses& is) {
+/// Digits go by `most_digits`, 1 or 3.
+template <int most_digits>
+Cut cut_cl100k(const ByteClasses& is) {
     const Bits white = is.white_space(), blanks = is.spaces | is.tabs;
     // Others take one space before them and the line breaks after them.
     const Bits others = first_of_runs(is.others) & ~after(is.spaces);
@@ -70,10 +72,12 @@ inline Cut cut_cl100k(const ByteClasses& is) {
     // Letters take a blank before them, or a single other.
     const Bits taken = after(blanks | (others & ~is.long_others)) | (others & is.long_others) << 3;
     const Bits words = first_of_runs(is.letters) & ~taken;
-    // Digits go by threes.
-    Bits numbers = first_of_runs(is.digits);
-    const Bits fourth = is.digits & after(is.digits & after(is.digits & after(is.digits)));
-    for (Bits more = numbers << 3 & fourth; more != 0; more = more << 3 & fourth) numbers |= more;
+    Bits numbers = is.digits;
+    if constexpr (most_digits == 3) {
+        numbers = first_of_runs(is.digits);
+        const Bits fourth = is.digits & after(is.digits & after(is.digits & after(is.digits)));
+        for (Bits more = numbers << 3 & fourth; more != 0; more = more << 3 & fourth) numbers |= more;
+    }
     // White space goes up to its last line break, then up to its last blank, which goes to what follows.
     Bits after_breaks = after(is.breaks) & ~is.breaks;
     const Bits inner = blanks & after(is.breaks & ~taken_breaks);
@@ -83,9 +87,10 @@ inline Cut cut_cl100k(const ByteClasses& is) {
     return {others, without_open_white_space(words | others | numbers | spaces, white)};
 }
 
-/// `next_cl100k`. An apostrophe may begin a contraction.
-inline ChunkEnds cl100k(const ByteClasses& is) {
-    const Cut cut = cut_cl100k(is);
+/// The scanners of cl100k.hpp. An apostrophe may begin a contraction.
+template <int most_digits>
+ChunkEnds cl100k(const ByteClasses& is) {
+    const Cut cut = cut_cl100k<most_digits>(is);
     const Bits contractions = is.apostrophes & cut.others & before(is.letters);
     return {cut.begins, doubt_by_unknown(is) | contractions};
 }
@@ -93,7 +98,7 @@ inline ChunkEnds cl100k(const ByteClasses& is) {
 /// `next_o200k`. A word ends before a capital that follows a small letter. A contraction belongs to the word before it,
 /// and a slash after line breaks to the chunk that took those.
 inline ChunkEnds o200k(const ByteClasses& is) {
-    const Bits begins = cut_cl100k(is).begins | (is.capitals & after(is.letters & ~is.capitals));
+    const Bits begins = cut_cl100k<3>(is).begins | (is.capitals & after(is.letters & ~is.capitals));
     const Bits maybe_letters = before(is.letters | is.unknown) | Bits{1} << (ByteClasses::width - 1);
     const Bits contractions = is.apostrophes & after(is.letters) & maybe_letters;
     const Bits slashes = is.slashes & after(is.breaks);
@@ -126,7 +131,14 @@ struct BlockRules<next_gpt2> {
 template <>
 struct BlockRules<next_cl100k> {
     static constexpr bool only_ascii = false;
-    static constexpr auto find_ends = chunk_ends::cl100k;
+    static constexpr auto find_ends = chunk_ends::cl100k<3>;
+};
+template <>
+struct BlockRules<next_llama3> : BlockRules<next_cl100k> {};
+template <>
+struct BlockRules<next_qwen2> {
+    static constexpr bool only_ascii = false;
+    static constexpr auto find_ends = chunk_ends::cl100k<1>;
 };
 template <>
 struct BlockRules<next_o200k> {

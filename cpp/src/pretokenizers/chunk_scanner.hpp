@@ -89,6 +89,8 @@ decltype(auto) with_scanner(NextChunk next, Use&& use) {
     if (next == next_reference) return use.template operator()<next_reference>();
     if (next == next_gpt2) return use.template operator()<next_gpt2>();
     if (next == next_cl100k) return use.template operator()<next_cl100k>();
+    if (next == next_llama3) return use.template operator()<next_llama3>();
+    if (next == next_qwen2) return use.template operator()<next_qwen2>();
     if (next == next_o200k) return use.template operator()<next_o200k>();
     return use.template operator()<next_none>();
 }

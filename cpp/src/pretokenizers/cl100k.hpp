@@ -2,8 +2,10 @@
 //     '(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+
 //     |\s++$|\s*[\r\n]|\s+(?!\S)|\s
 //
-// That is the form in use. An older published one lacks `\s++$` and cuts white space at the end of a
-// text after its last line break; everywhere else the two agree.
+// That is the form in use. An older published one lacks `\s++$` and cuts white space at the end of a text after its last
+// line break; everywhere else the two agree. "llama3" is that older one, and "qwen2" the same with `\p{N}`:
+//     (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*
+//     |\s*[\r\n]+|\s+(?!\S)|\s+
 #pragma once
 
 #include "pretokenizers/ascii_letters.hpp"
@@ -11,7 +13,9 @@
 
 namespace prunedbpe {
 
-inline const char* next_cl100k(const char* begin, const char* end) {
+/// `most_digits` is 1 or 3. `keeps_last_space`: white space at the end of a text is one chunk, as by `\s++$`.
+template <int most_digits, bool keeps_last_space>
+const char* next_like_cl100k(const char* begin, const char* end) {
     // Most chunks of most texts: letters, with or without a space before them.
     const char* const word = begin + (*begin == ' ');
     if (end - word >= letter_step) {
@@ -24,7 +28,7 @@ inline const char* next_cl100k(const char* begin, const char* end) {
 
     const Character first = read_character(begin, end);
     if (first.flags & flag::letter) return skip_letters(first.next, end);
-    if (first.flags & flag::number) return up_to_two_more_numbers(first.next, end);
+    if (first.flags & flag::number) return most_digits == 1 ? first.next : up_to_two_more_numbers(first.next, end);
     const bool is_break = *begin == '\r' || *begin == '\n';
     if (!is_break && (flags_at(first.next, end) & flag::letter)) {
         return skip_letters(first.next, end);
@@ -39,9 +43,13 @@ inline const char* next_cl100k(const char* begin, const char* end) {
     }
 
     const WhiteSpaceRun run = read_white_space(begin, end);
-    if (run.end == end) return end;
+    if (keeps_last_space && run.end == end) return end;
     if (run.after_last_break) return run.after_last_break;
     return white_space_end(begin, run, end);
 }
+
+inline const char* next_cl100k(const char* begin, const char* end) { return next_like_cl100k<3, true>(begin, end); }
+inline const char* next_llama3(const char* begin, const char* end) { return next_like_cl100k<3, false>(begin, end); }
+inline const char* next_qwen2(const char* begin, const char* end) { return next_like_cl100k<1, false>(begin, end); }
 
 }  // namespace prunedbpe

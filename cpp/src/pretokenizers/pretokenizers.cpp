@@ -10,6 +10,8 @@ NextChunk find_pretokenizer(std::string_view name) {
     if (name == "reference") return next_reference;
     if (name == "gpt2") return next_gpt2;
     if (name == "cl100k") return next_cl100k;
+    if (name == "llama3") return next_llama3;
+    if (name == "qwen2") return next_qwen2;
     if (name == "o200k") return next_o200k;
     if (name == "none") return next_none;
     return nullptr;

@@ -126,7 +126,7 @@ PretokenizerName = Annotated[
     str,
     typer.Option(
         metavar="NAME|REGEX",
-        help="paper, reference, gpt2, cl100k, o200k, none, or a regular expression.",
+        help="paper, reference, gpt2, cl100k, llama3, qwen2, o200k, none, or a regular expression.",
     ),
 ]
 OriginalPretokenizer = Annotated[

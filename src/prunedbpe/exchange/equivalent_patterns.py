@@ -26,7 +26,7 @@ from prunedbpe.pretokenizers import (
     find_pretokenizer,
 )
 from prunedbpe.pretokenizers.foreign_cut import ForeignCut
-from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
+from prunedbpe.pretokenizers.patterns import PATTERNS
 from prunedbpe.types import BoolArray
 
 # The flags of cpp/src/pretokenizers/unicode_tables.hpp.
@@ -38,14 +38,12 @@ _ANY = r"[\x{0}-\x{10FFFF}]"
 _CONTRACTION_ANY_CASE = r"'(?:[sSdDmMtT\x{17F}]|[lL][lL]|[vV][eE]|[rR][eE])"
 
 _PUBLISHED = {
-    GPT2_PATTERN: "gpt2",
+    **{pattern: name for name, pattern in PATTERNS.items()},
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
     r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    CL100K_PATTERN: "cl100k",
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s+": "cl100k",
-    O200K_PATTERN: "o200k",
 }
 """Built-in pretokenizers by the spellings of their patterns in published tokenizers."""
 
@@ -81,10 +79,12 @@ def equivalent_pattern(pretokenizer: Pretokenizer) -> str:
             rf"'(?:[sdmt]|ll|ve|re)| ?[{letter}]+| ?[{number}]+| ?[^\s{letter}{number}]+"
             r"|\s+(?!\S)|\s+"
         )
-    if name == "cl100k":
+    if name in ("cl100k", "llama3", "qwen2"):
+        digits = "" if name == "qwen2" else "{1,3}"
+        at_the_end = r"|\s+\z" if name == "cl100k" else ""
         return (
-            rf"{_CONTRACTION_ANY_CASE}|[^\r\n{letter}{number}]?[{letter}]+|[{number}]{{1,3}}"
-            rf"| ?[^\s{letter}{number}]+[\r\n]*|\s+\z|\s*[\r\n]|\s+(?!\S)|\s"
+            rf"{_CONTRACTION_ANY_CASE}|[^\r\n{letter}{number}]?[{letter}]+|[{number}]{digits}"
+            rf"| ?[^\s{letter}{number}]+[\r\n]*{at_the_end}|\s*[\r\n]|\s+(?!\S)|\s"
         )
     if name == "o200k":
         capitals = _members(flags & (_UPPER | _UNCASED | _MARK) != 0)
@@ -125,7 +125,7 @@ def cut_of_pattern(pattern: str, unicode_version: str) -> ForeignCut:
 
     >>> cut_of_pattern(r"\p{L}+|\P{L}+", "16.0.0").pretokenizer.name
     'regex'
-    >>> cut_of_pattern(O200K_PATTERN, "16.0.0").pretokenizer.name
+    >>> cut_of_pattern(PATTERNS["o200k"], "16.0.0").pretokenizer.name
     'o200k'
     """
     if pattern in _PUBLISHED:

@@ -13,7 +13,6 @@ from prunedbpe._support.input_files import naming
 from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import NotExactError
 from prunedbpe.exchange.equivalent_patterns import cut_of_pattern
-from prunedbpe.exchange.published_ranks import LLAMA3_PATTERN, QWEN_PATTERN
 from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer
 from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION, ForeignCut, Normalization
 
@@ -91,8 +90,8 @@ def _split(split: JsonValue, unicode_version: str) -> ForeignCut:
     behavior, invert = split["behavior"].text(), split["invert"].flag(default=False)
     with naming(pattern.path):
         cut = cut_of_pattern(expression, unicode_version)
-    # A scanner leaves no gap between two matches, and neither do these patterns.
-    covers_all = cut.pretokenizer.is_native or expression in (LLAMA3_PATTERN, QWEN_PATTERN)
+    # A scanner leaves no gap between two matches.
+    covers_all = cut.pretokenizer.is_native
     if (behavior, invert) == ("Isolated", False) or (
         covers_all and (behavior, invert) == ("Removed", True)
     ):

@@ -18,12 +18,10 @@ from typing import Any
 
 from prunedbpe.errors import NotExactError
 from prunedbpe.pretokenizers.foreign_cut import STOCK_UNICODE_VERSION
-from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, GPT2_PATTERN, O200K_PATTERN
+from prunedbpe.pretokenizers.patterns import PATTERNS
 from prunedbpe.tokenizer.imported import ImportedTokenizer
 
 Encode = Callable[[str], "list[int]"]
-
-_PATTERNS = {"gpt2": GPT2_PATTERN, "cl100k": CL100K_PATTERN, "o200k": O200K_PATTERN}
 
 _PHRASES = (
     "The quick brown fox didn't jump; it'll say we'RE 3,141.59 km away.",
@@ -139,7 +137,7 @@ def _library(tokenizer: ImportedTokenizer, path: Path) -> tuple[str, Encode, dic
         )
     if kind == "tiktoken ranks" and (module := _module("tiktoken")):
         cut = tokenizer.pretokenizer
-        pattern = cut.pattern or _PATTERNS.get(cut.name)
+        pattern = cut.pattern or PATTERNS.get(cut.name)
         if pattern is not None and tokenizer.cut.unicode_version == STOCK_UNICODE_VERSION:
             lines = map(bytes.split, path.read_bytes().splitlines())
             encoding = module.Encoding(

@@ -8,11 +8,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-LLAMA3_PATTERN = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-QWEN_PATTERN = LLAMA3_PATTERN.replace("{1,3}", "")
 _FILL_IN_THE_MIDDLE = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
 
 
@@ -21,7 +16,7 @@ class PublishedRanks:
     """How the program that a rank file belongs to uses it.
 
     Attributes:
-        pretokenizer: A built-in name, or the pattern of the program.
+        pretokenizer: The built-in name.
         special_tokens: The ids of special tokens.
     """
 
@@ -54,7 +49,7 @@ _BY_NAME = {
 _BY_DIGEST = {
     # Llama 3, tokenizer.model
     "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": PublishedRanks(
-        LLAMA3_PATTERN,
+        "llama3",
         _numbered(
             128_000,
             *("<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>"),
@@ -66,7 +61,7 @@ _BY_DIGEST = {
     ),
     # Qwen 1 to 2.5, qwen.tiktoken
     "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": PublishedRanks(
-        QWEN_PATTERN,
+        "qwen2",
         _numbered(
             151_643,
             *("<|endoftext|>", "<|im_start|>", "<|im_end|>"),

@@ -9,6 +9,8 @@ reference  as the implementation released with the paper: without the rule for `
            and with the characters of Unicode 14.0 (a later character belongs to no class)
 gpt2       equal to :data:`~prunedbpe.pretokenizers.patterns.GPT2_PATTERN`
 cl100k     equal to :data:`~prunedbpe.pretokenizers.patterns.CL100K_PATTERN`
+llama3     equal to :data:`~prunedbpe.pretokenizers.patterns.LLAMA3_PATTERN`
+qwen2      equal to :data:`~prunedbpe.pretokenizers.patterns.QWEN2_PATTERN`
 o200k      equal to :data:`~prunedbpe.pretokenizers.patterns.O200K_PATTERN`
 none       a document is one chunk
 ========== =======================================================================================
@@ -44,7 +46,16 @@ from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import FormatError, MissingExtraError, PrunedBPEError, SettingsError
 from prunedbpe.types import ByteArray, Int64Array, Settings
 
-BUILTIN_PRETOKENIZERS = ("paper", "reference", "gpt2", "cl100k", "o200k", "none")
+BUILTIN_PRETOKENIZERS = (
+    "paper",
+    "reference",
+    "gpt2",
+    "cl100k",
+    "llama3",
+    "qwen2",
+    "o200k",
+    "none",
+)
 """The names :func:`find_pretokenizer` knows; the first is the default everywhere."""
 
 UNICODE_VERSION: str = _core.unicode_version()

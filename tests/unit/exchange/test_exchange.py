@@ -13,14 +13,15 @@ import prunedbpe
 from prunedbpe.errors import FormatError, NotExactError, SettingsError
 from prunedbpe.exchange.byte_alphabet import from_byte_alphabet, to_byte_alphabet
 from prunedbpe.exchange.decode_table import write_decode_table
-from prunedbpe.exchange.equivalent_patterns import cut_by, equivalent_pattern
+from prunedbpe.exchange.equivalent_patterns import cut_by, cut_of_pattern, equivalent_pattern
 from prunedbpe.exchange.formats import export
 from prunedbpe.exchange.huggingface_export import write_huggingface
 from prunedbpe.exchange.importing import import_tokenizer
 from prunedbpe.exchange.tiktoken_export import write_tiktoken
 from prunedbpe.exchange.tiktoken_import import import_tiktoken
 from prunedbpe.pretokenizers import UNICODE_VERSION, Pretokenizer
-from prunedbpe.pretokenizers.patterns import CL100K_PATTERN
+from prunedbpe.pretokenizers.foreign_cut import ForeignCut
+from prunedbpe.pretokenizers.patterns import CL100K_PATTERN, PATTERNS
 
 TEXTS = random_texts(1000)
 
@@ -158,6 +159,14 @@ def test_the_decode_table_decodes(pruned, tmp_path):
         assert b"".join(table[i] for i in pruned.encode(text)).decode() == text
     with pytest.raises(FormatError, match="no such file"):
         prunedbpe.Tokenizer.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_published_patterns_are_cut_natively(name):
+    cut = cut_of_pattern(PATTERNS[name], "16.0.0")
+    assert (cut.pretokenizer, cut.unicode_version) == (Pretokenizer(name), "16.0.0")
+    own = equivalent_pattern(Pretokenizer(name))
+    assert cut_of_pattern(own, "16.0.0") == ForeignCut(Pretokenizer(name), UNICODE_VERSION)
 
 
 def test_the_unicode_version_of_a_cut():

@@ -142,6 +142,10 @@ def test_character_younger_than_unicode_14() -> None:
         ("gpt2", "IT|'|S|\n|\n|x"),
         ("cl100k", "it|'s|IT|'S| |123|4|!\n\n|  | x|\n \n| | +"),
         ("cl100k", "end| \n  "),
+        ("llama3", "it|'s|IT|'S| |123|4|!\n\n|  | x|\n \n| | +"),
+        ("llama3", "end| \n|  "),
+        ("qwen2", "it|'ſ|1|2|٣| |4|a| | |½|\r\n"),
+        ("qwen2", "end| \n|  "),
         ("o200k", "it's|Node|Js|IT'S| |123|4|!//\n|  | x"),
         ("o200k", "end| \n|  "),
         ("none", "all of it\n\n 1"),
@@ -267,7 +271,7 @@ class TestLookUp:
 
     @pytest.mark.parametrize("name", ["pape", "gpt-2", "regex", "", "Paper"])
     def test_unknown_name(self, name: str) -> None:
-        with pytest.raises(SettingsError, match="paper, reference, gpt2, cl100k, o200k, none"):
+        with pytest.raises(SettingsError, match="cl100k, llama3, qwen2, o200k, none"):
             find_pretokenizer(name)
 
     def test_close_name_is_suggested(self) -> None:
