@@ -28,7 +28,9 @@ def as_uint32(ids: AnyArray) -> UInt32Array:
 
 
 def not_ids(ids: object, error: IndexError | TypeError) -> PrunedBPEError:
-    """Return the error for ids that native code refused."""
+    """Return the error for ids that native code refused, or that :func:`as_uint32` did."""
+    if isinstance(error, WrongTypeError):
+        return error
     if isinstance(error, TypeError):
         whole = "token ids are a flat list of whole numbers"
         if isinstance(ids, str) or not isinstance(ids, Sequence):
