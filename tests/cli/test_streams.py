@@ -67,7 +67,11 @@ def test_a_pipe_that_nobody_reads_is_no_error(command, trained):
 @pytest.mark.parametrize("delay", [0.05, 0.3, 0.8])
 def test_ctrl_c_at_any_moment(tmp_path, delay):
     """The corpus is a pipe that nobody ends, so only the signal ends the command."""
-    program = "import sys; from prunedbpe.cli.entry import main; sys.stderr.write('!'); main()"
+    # The tests may run in the background, where the signal is ignored.
+    program = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from prunedbpe.cli.entry import main; sys.stderr.write('!'); main()"
+    )
     words = ["count", "-", "-o", str(tmp_path / "counts.parquet"), "-q"]
     with subprocess.Popen(
         [sys.executable, "-c", program, *words], stdin=subprocess.PIPE, stderr=subprocess.PIPE

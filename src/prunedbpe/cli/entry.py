@@ -17,18 +17,11 @@ INTERRUPTED = 130
 
 def main() -> NoReturn:
     """Run the command line and exit Python with its exit code."""
-    is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if is_usual:
-        # While modules load, a KeyboardInterrupt may be lost in a callback of the import system.
-        # There is nothing to clean up yet.
-        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-    from prunedbpe.cli.main import run
-    from prunedbpe.cli.streams import guard_streams
-
     try:
+        from prunedbpe.cli.main import run
+        from prunedbpe.cli.streams import guard_streams
+
         guard_streams()
-        if is_usual:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = run(sys.argv[1:])
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: too late to interrupt it
     except KeyboardInterrupt:  # outside of a command, or a second one
