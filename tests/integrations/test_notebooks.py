@@ -25,7 +25,9 @@ def test_notebook_runs(path, tmp_path):
     client.execute()
     assert time.process_time() - started < 60
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    assert {output.output_type for output in outputs} == {"execute_result"}, "a warning or a print"
+    kinds = {output.output_type for output in outputs}
+    assert kinds <= {"execute_result", "display_data"}, "a warning or a print"  # bars are displayed
+    outputs = [output for output in outputs if output.output_type == "execute_result"]
     tables = [output.data for output in outputs if "text/html" in output.data]
     assert len(tables) >= 3
     for data in tables:
