@@ -81,8 +81,8 @@ class IdMap:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     IdMap({0: 1}, {1: [0, 1]}, [0]).save(Path(folder, "id_map.json"))
-        ...     IdMap.load(Path(folder, "id_map.json"))
-        IdMap(kept={0: 1}, new={1: [0, 1]}, dropped=[0])
+        ...     IdMap.load(Path(folder, "id_map.json")).new
+        {1: [0, 1]}
 
         Raises:
             FormatError: The file is missing or damaged.
