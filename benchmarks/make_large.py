@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("texts", type=Path, nargs="+")
     parser.add_argument("--gigabytes", type=float, required=True)
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--every", type=int, default=10, help="one new line in so many")
+    parser.add_argument("--every", type=int, default=10, help="respell one line in N; default 10")
     arguments = parser.parse_args()
     lines = [line for text in arguments.texts for line in text.read_bytes().splitlines(True)]
     written, number = 0, 0

@@ -62,7 +62,7 @@ public:
     }
 
     /// Inserts a pair that is not in the table; returns its row, which is valid until `recycle`. Throws
-    /// std::length_error if there is no row for it; 32-bit positions cannot hold so many pairs.
+    /// std::length_error if the table is full, which takes more pairs than 32-bit positions allow.
     std::uint32_t insert(Pair pair) {
         std::uint32_t row;
         if (free_rows_.empty()) {

@@ -1,6 +1,6 @@
 """Ray: functions that run as tasks on the nodes of a cluster.
 
-Ray itself starts a task again whose worker or node was lost. An error of ours ends the job and
+Ray restarts the tasks of lost workers and nodes. An error of ours ends the job and
 reaches the caller as it was raised.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from prunedbpe.errors import MissingExtraError, PrunedBPEError
 
 MAX_RETRIES = 10
-"""How often Ray starts a task again whose worker or node was lost."""
+"""How often Ray restarts a task after its worker or node was lost."""
 
 
 class RayCluster:

@@ -63,7 +63,7 @@ def open_url(url: str, *, read_ahead: bool = True) -> BinaryIO:
 
     Args:
         url: The file.
-        read_ahead: Whether to fetch more than is read, as is best for whoever reads all of it.
+        read_ahead: Whether to fetch large blocks in advance; best when all of it is read.
 
     Raises:
         MissingExtraError: fsspec is not installed.
@@ -144,7 +144,7 @@ def list_files(url: str) -> list[RemoteFile]:
         SettingsError: The protocol is unknown, or its package is not installed.
     """
     files, path = _file_system(url)
-    # Web servers have no folders: whoever wants the links of a page ends its address with a slash.
+    # Web servers have no folders. An address that ends with a slash means the links of its page.
     info = None if _is_web(url) and url.endswith("/") else _info(url)
     with _naming(url):
         if info is not None and info["type"] != "directory":
