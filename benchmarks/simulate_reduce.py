@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from prunedbpe import ChunkCounts, Corpus, Shard
-from prunedbpe.counts.engines.part_folder import MOST_JOINED, PartFolder
+from prunedbpe.counts.engines.part_folder import PartFolder
 from prunedbpe.counts.engines.ray import PART_BYTES
-from prunedbpe.counts.partial_tables import BUCKETS
+from prunedbpe.counts.partial_tables import BUCKETS, MOST_JOINED
 from prunedbpe.pretokenizers import find_pretokenizer
 from prunedbpe.training import memory_to_learn
 

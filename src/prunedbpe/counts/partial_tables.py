@@ -38,6 +38,9 @@ FORMAT_VERSION = 1
 BUCKETS: int = _core.DrainedCounts.BUCKETS
 """Into how many buckets the chunks of every table are divided."""
 
+MOST_JOINED = 128
+"""Partial tables that are open at a time; more are joined in groups first."""
+
 Columns = tuple[ByteArray, Int64Array, Int64Array, Int64Array]
 """Chunks laid end to end, their offsets, counts and first positions."""
 

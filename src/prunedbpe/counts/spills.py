@@ -25,6 +25,7 @@ from prunedbpe.counts.bucket_merge import (
 from prunedbpe.counts.coverage import Coverage
 from prunedbpe.counts.partial_tables import (
     BUCKETS,
+    MOST_JOINED,
     BucketReducer,
     Cells,
     Columns,
@@ -37,9 +38,6 @@ from prunedbpe.counts.partial_tables import (
 )
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import Settings, UInt32Array
-
-_MOST_JOINED = 128
-"""Partial tables that are joined at a time; more are joined in groups first."""
 
 _MOST_SPILLS = 1 << 30
 """A spill is a shard of a count of unknown length."""
@@ -127,12 +125,12 @@ class Spills:
     def _few_tables(self) -> list[Path]:
         """Join partial tables until all can be open at once."""
         paths, level = self._paths, 0
-        while len(paths) > _MOST_JOINED:
+        while len(paths) > MOST_JOINED:
             joined = []
-            for first in range(0, len(paths), _MOST_JOINED):
+            for first in range(0, len(paths), MOST_JOINED):
                 path = self._folder / f"joined-{level}-{first:05d}.arrow"
                 if not path.exists():
-                    join_partial_tables(path, paths[first : first + _MOST_JOINED], self._threads)
+                    join_partial_tables(path, paths[first : first + MOST_JOINED], self._threads)
                 joined.append(path)
             paths, level = joined, level + 1
         return paths

@@ -80,7 +80,7 @@ def test_same_bytes_with_spills(corpus, tmp_path, monkeypatch, threads):
 def test_same_table_in_memory(corpus, monkeypatch):
     expected = prunedbpe.count(open_(corpus), pretokenizer="gpt2")
     monkeypatch.setattr(bounded.BoundedCount, "_is_full", lambda self: True)
-    monkeypatch.setattr(spills, "_MOST_JOINED", 3)
+    monkeypatch.setattr(spills, "MOST_JOINED", 3)
     monkeypatch.setattr(bucket_merge, "SLICE_ROWS", 2)
     found = prunedbpe.count(open_(corpus), pretokenizer="gpt2")
     assert found == expected

@@ -34,6 +34,7 @@ from prunedbpe.counts.chunk_counts import ChunkCounts
 from prunedbpe.counts.counting import CountedFile
 from prunedbpe.counts.partial_tables import (
     BUCKETS,
+    MOST_JOINED,
     BucketReducer,
     PartialTable,
     join_partial_tables,
@@ -42,9 +43,6 @@ from prunedbpe.counts.partial_tables import (
 from prunedbpe.errors import FormatError, RunMismatchError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer
 from prunedbpe.types import Settings
-
-MOST_JOINED = 128
-"""Partial tables that are open at a time; more are joined in groups first."""
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from prunedbpe.corpus import Corpus, CorpusInput, Shard, open_corpus
 from prunedbpe.counts.bounded import LEAST_MEMORY
 from prunedbpe.counts.chunk_counts import ChunkCounts, check_min_chunk_count
 from prunedbpe.counts.counting import CountedFile
-from prunedbpe.counts.engines.part_folder import MOST_JOINED, PartFolder, plan_parts_of
-from prunedbpe.counts.partial_tables import BUCKETS
+from prunedbpe.counts.engines.part_folder import PartFolder, plan_parts_of
+from prunedbpe.counts.partial_tables import BUCKETS, MOST_JOINED
 from prunedbpe.errors import CorpusError, SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
 
