@@ -21,12 +21,29 @@ namespace {
 /// The core's encoder, and the ints that its ids become.
 struct Encoder : prunedbpe::Encoder {
     Encoder(std::span<const prunedbpe::Merge> merges, const prunedbpe::IdListsView& expansions,
-            prunedbpe::NextChunk next)
-        : prunedbpe::Encoder(merges, expansions, next),
-          ints(expansions.ids.empty() ? 0 : *std::max_element(expansions.ids.begin(), expansions.ids.end()) + 1) {}
+            prunedbpe::NextChunk next, std::span<const prunedbpe::WholeChunk> whole_chunks)
+        : prunedbpe::Encoder(merges, expansions, next, whole_chunks), ints(id_count(expansions.ids, whole_chunks)) {}
 
     IntObjects ints;
+
+private:
+    static std::size_t id_count(std::span<const std::uint32_t> ids, std::span<const prunedbpe::WholeChunk> whole_chunks) {
+        std::size_t count = 0;
+        for (const std::uint32_t id : ids) count = std::max<std::size_t>(count, id + 1);
+        for (const prunedbpe::WholeChunk& chunk : whole_chunks) count = std::max<std::size_t>(count, chunk.id + 1);
+        return count;
+    }
 };
+
+/// Views into the bytes objects.
+std::vector<prunedbpe::WholeChunk> as_whole_chunks(const nb::dict& ids) {
+    std::vector<prunedbpe::WholeChunk> chunks;
+    for (const auto [bytes, id] : ids) {
+        const auto chunk = nb::cast<nb::bytes>(bytes);
+        chunks.push_back({{chunk.c_str(), chunk.size()}, nb::cast<std::uint32_t>(id)});
+    }
+    return chunks;
+}
 
 IdBuffer encode(const Encoder& encoder, nb::handle text, double dropout, std::uint64_t seed) {
     return with_unicode(text, [&](const UnicodeText& unicode) {
@@ -101,11 +118,11 @@ void bind_tokenizer(nb::module_& module) {
         .def(
             "__init__",
             [](Encoder* self, PairArray merges, UInt32s expansion_ids, Int64s expansion_offsets,
-               std::string_view pretokenizer) {
+               std::string_view pretokenizer, const nb::dict& whole_chunks) {
                 new (self) Encoder(as_merges(merges), {as_span(expansion_ids), as_span(expansion_offsets)},
-                                   pretokenizer.empty() ? nullptr : scanner(pretokenizer));
+                                   pretokenizer.empty() ? nullptr : scanner(pretokenizer), as_whole_chunks(whole_chunks));
             },
-            "merges"_a, "expansion_ids"_a, "expansion_offsets"_a, "pretokenizer"_a)
+            "merges"_a, "expansion_ids"_a, "expansion_offsets"_a, "pretokenizer"_a, "whole_chunks"_a = nb::dict())
         .def(
             "encode",
             [](Encoder& encoder, nb::str text) { return encoder.ints.to_list(encode(encoder, text, 0, 0).span()); },

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -195,6 +197,45 @@ CASE("unreachable tokens: the same as by merging the bytes of each token") {
         faulty += expected.has_value();
     }
     CHECK(faulty > 1000 && faulty < 4500);
+}
+
+CASE("encoder: chunks that are one token, whatever the merges make of them") {
+    check::Random random(33);
+    for (int round = 0; round < 100; ++round) {
+        const std::vector<Merge> merges = random_merges(random);
+        const IdLists lists = expansions(merges, std::vector<bool>(merges.size()));
+        std::map<std::string, std::uint32_t> ids;
+        while (ids.size() < 9) {  // in the short cache, in the long one, in none
+            for (const std::size_t longest : {3, 20, 50}) {
+                ids.try_emplace(random.word("ab", longest), static_cast<std::uint32_t>(5000 + ids.size()));
+            }
+        }
+        std::vector<WholeChunk> whole_chunks;
+        for (const auto& [bytes, id] : ids) whole_chunks.push_back({bytes, id});
+        const Encoder encoder(merges, {lists.ids, lists.offsets}, nullptr, whole_chunks);
+
+        std::string text;
+        std::vector<std::int64_t> ends;
+        std::vector<std::uint32_t> expected;
+        for (int chunk = 0; chunk < 60; ++chunk) {
+            const auto& listed = *std::next(ids.begin(), static_cast<std::ptrdiff_t>(random.below(ids.size())));
+            const std::string bytes = random.below(2) == 0 ? listed.first : random.word("ab", 50);
+            text += bytes;
+            ends.push_back(static_cast<std::int64_t>(text.size()));
+            if (const auto found = ids.find(bytes); found != ids.end()) {
+                expected.push_back(found->second);
+            } else {
+                const plain::Ranks ranks = plain::merge(merges, bytes);
+                expected.insert(expected.end(), ranks.begin(), ranks.end());
+            }
+        }
+        IdBuffer encoded;
+        encoder.encode_chunks(text, ends, {}, encoded);
+        CHECK_EQUAL(as_vector(encoded), expected);
+        IdBuffer dropped;
+        encoder.encode_chunks(text, ends, {1.0, 7}, dropped);
+        CHECK_EQUAL(as_vector(dropped), plain::as_ranks(text));
+    }
 }
 
 CASE("encoder: expansions that do not fit the merges") {

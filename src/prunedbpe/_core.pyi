@@ -250,7 +250,7 @@ def write_vocabulary(merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 
 class Encoder:
     """Text to token ids; immutable, shared between threads."""
 
-    def __init__(self, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], expansion_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], expansion_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pretokenizer: str) -> None: ...
+    def __init__(self, merges: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], expansion_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], expansion_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pretokenizer: str, whole_chunks: dict = {}) -> None: ...
 
     def encode(self, text: str) -> list[int]:
         """Token ids as a list."""

@@ -38,12 +38,20 @@ struct Dropout {
     std::uint64_t seed = 0;
 };
 
+/// A chunk that is one token, whatever the merges make of it.
+struct WholeChunk {
+    std::string_view bytes;
+    std::uint32_t id;
+};
+
 /// Encodes by merge rank. Linear in the text.
 class Encoder {
 public:
     /// `expansions` are the visible token ids of every rank (expand_internal); ids are below 2^29. Every token must be
     /// reachable (find_unreachable). `next` may be null; then only encode_chunks works.
-    Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next);
+    /// Copies `whole_chunks`; dropout does not use them.
+    Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next,
+            std::span<const WholeChunk> whole_chunks = {});
     ~Encoder();
 
     /// Appends the token ids of `text`.

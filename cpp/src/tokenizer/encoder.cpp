@@ -1,5 +1,7 @@
 // Encoding by rank. Hiding tokens costs nothing: the cache holds visible ids.
 #include <stdexcept>
+#include <string>
+#include <unordered_map>
 
 #include "merges/merge_chunk.hpp"
 #include "prunedbpe/interrupt.hpp"
@@ -25,14 +27,42 @@ struct RankWorkspace : Workspace {
     }
 };
 
+/// Asked only about chunks that the cache does not know. Usually empty, in imported vocabularies some hundred.
+class WholeChunks {
+public:
+    explicit WholeChunks(std::span<const WholeChunk> chunks) {
+        for (const auto& [bytes, id] : chunks) {
+            check_ids({&id, 1});
+            ids_.emplace(bytes, id);
+        }
+    }
+
+    /// Appends the token of a chunk that is one.
+    bool append(std::string_view chunk, IdBuffer& ids) const {
+        if (ids_.empty()) [[likely]] return false;
+        const auto found = ids_.find(chunk);
+        if (found == ids_.end()) return false;
+        ids.append({&found->second, 1});
+        return true;
+    }
+
+private:
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> ids_;
+};
+
 }  // namespace
 
 struct Encoder::Parts {
-    Parts(std::span<const Merge> merges, const IdListsView& lists, NextChunk scanner)
+    Parts(std::span<const Merge> merges, const IdListsView& lists, NextChunk scanner,
+          std::span<const WholeChunk> whole)
         : lookup(merges),
           expansions(lists.ids, lists.offsets),
           backtracker(lookup, merges, spell(merges), expansions),
           short_merger(merges, expansions),
+          whole_chunks(whole),
           next(scanner),
           append_text(find_loop(scanner)) {}
 
@@ -41,13 +71,16 @@ struct Encoder::Parts {
         Backtracker::Scratch& scratch;
 
         void append_short(const ShortChunkCache::Key& key, std::string_view chunk, IdBuffer& ids) const {
+            if (parts.whole_chunks.append(chunk, ids)) return;
             if (const std::uint32_t* const id_end = parts.short_merger.encode(key, ids.room(ShortMerger::room))) {
                 ids.advance_to(id_end);
             } else {
-                append(chunk, ids);
+                parts.backtracker.encode(chunk, scratch, ids);
             }
         }
-        void append(std::string_view chunk, IdBuffer& ids) const { parts.backtracker.encode(chunk, scratch, ids); }
+        void append(std::string_view chunk, IdBuffer& ids) const {
+            if (!parts.whole_chunks.append(chunk, ids)) parts.backtracker.encode(chunk, scratch, ids);
+        }
     };
 
     ChunkLoop<Split> loop(std::string_view text, RankWorkspace& work, IdBuffer& ids) const {
@@ -85,17 +118,19 @@ struct Encoder::Parts {
     Expansions expansions;
     Backtracker backtracker;
     ShortMerger short_merger;
+    WholeChunks whole_chunks;
     NextChunk next;
     AppendText append_text;
     mutable WorkspacePool<RankWorkspace> workspaces;
 };
 
-Encoder::Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next) {
+Encoder::Encoder(std::span<const Merge> merges, const IdListsView& expansions, NextChunk next,
+                 std::span<const WholeChunk> whole_chunks) {
     if (expansions.offsets.size() != byte_count + merges.size() + 1) {
         throw std::invalid_argument("one expansion is needed for every byte and every merge");
     }
     check_ids(expansions.ids);
-    parts_ = std::make_unique<Parts>(merges, expansions, next);
+    parts_ = std::make_unique<Parts>(merges, expansions, next, whole_chunks);
 }
 
 Encoder::~Encoder() = default;

@@ -11,7 +11,7 @@ the same.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from prunedbpe.tokenizer.folder import (
 )
 from prunedbpe.tokenizer.id_arguments import TokenIds
 from prunedbpe.tokenizer.tokenizer import Tokenizer
-from prunedbpe.types import BoolArray, ByteArray, Int64Array, Segmentation, Settings, UInt32Array
+from prunedbpe.types import Segmentation, Settings, UInt32Array
 from prunedbpe.vocabulary.foreign_vocabulary import ForeignVocabulary
 from prunedbpe.vocabulary.vocabulary_files import paper_files, read_paper_files
 
@@ -68,7 +68,7 @@ class ImportedTokenizer(Tokenizer):
         self.cut = cut
         self.foreign = vocabulary
         self.whole_chunks = whole_chunks
-        self._whole = dict(vocabulary.unmergeable) if whole_chunks else {}
+        self._whole_chunk_ids = dict(vocabulary.unmergeable) if whole_chunks else {}
         self._is_native = False  # each text is checked first, see _cuts_natively
 
     def __reduce__(self) -> tuple[Any, Any]:
@@ -79,8 +79,7 @@ class ImportedTokenizer(Tokenizer):
 
     def _cuts_natively(self, texts: Sequence[str]) -> bool:
         """Whether the scanner cuts these texts as the original library does."""
-        is_native = self.pretokenizer.is_native and not self._whole
-        return is_native and all(map(self.cut.is_plain, texts))
+        return self.pretokenizer.is_native and all(map(self.cut.is_plain, texts))
 
     def _normalize(self, text: str) -> str:
         return self.cut.normalized(text)
@@ -93,45 +92,7 @@ class ImportedTokenizer(Tokenizer):
         ends = self.cut.chunk_ends(text)
         if plan.segmentation == "shortest":
             return self._shortest.native.encode_chunks(data, ends)
-        whole = list(self._whole_chunks_in(data, ends)) if plan.dropout == 0.0 else []
-        if not whole:
-            return self._encoder.encode_chunks(data, ends, plan.dropout, seed & SEED_MASK)
-        parts = []
-        done = 0  # chunks encoded so far
-        for chunk, token_id in whole:
-            parts.append(self._encode_chunks(data, ends, done, chunk))
-            parts.append(np.array([token_id], np.uint32))
-            done = chunk + 1
-        parts.append(self._encode_chunks(data, ends, done, len(ends)))
-        return np.concatenate(parts)
-
-    def _encode_chunks(
-        self, data: ByteArray, ends: Int64Array, first: int, last: int
-    ) -> UInt32Array:
-        """Encode the chunks from ``first`` up to ``last``, of which there may be none."""
-        begin = int(ends[first - 1]) if first else 0
-        end = int(ends[last - 1]) if last else 0
-        part = np.ascontiguousarray(data[begin:end])
-        return self._encoder.encode_chunks(part, ends[first:last] - begin, 0.0, 0)
-
-    def _whole_chunks_in(self, data: ByteArray, ends: Int64Array) -> Iterator[tuple[int, int]]:
-        """Chunks that are tokens no merge makes: their index and token id."""
-        if not self._whole or not len(ends):
-            return
-        lengths = np.diff(ends, prepend=0)
-        spelled = data.tobytes()
-        known = self._is_whole_length
-        for chunk in np.flatnonzero(known[np.minimum(lengths, len(known) - 1)]).tolist():
-            end = int(ends[chunk])
-            token_id = self._whole.get(spelled[end - int(lengths[chunk]) : end])
-            if token_id is not None:
-                yield chunk, token_id
-
-    @cached_property
-    def _is_whole_length(self) -> BoolArray:
-        """Whether a chunk of this many bytes may be in ``_whole``; the last entry: of more."""
-        lengths = {len(string) for string in self._whole}
-        return np.isin(np.arange(max(lengths) + 2), list(lengths))
+        return self._encoder.encode_chunks(data, ends, plan.dropout, seed & SEED_MASK)
 
     def decode_bytes(self, ids: TokenIds) -> bytes:
         """As :meth:`Tokenizer.decode_bytes`; unassigned ids are errors too."""

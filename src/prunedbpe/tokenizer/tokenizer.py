@@ -98,6 +98,8 @@ class Tokenizer(HuggingFaceMethods):
         self.training: Settings = dict(training or {})
         self.segmentation = check_segmentation(segmentation)
         self._default_plan = EncodePlan(segmentation=self.segmentation)
+        # Chunks that are one token, whatever the merges make of them; in imported tokenizers only.
+        self._whole_chunk_ids: dict[bytes, int] = {}
         # Whether the native encoder may cut any text by itself.
         self._is_native = self.pretokenizer.is_native and not self.pretokenizer.normalization
 
@@ -453,6 +455,7 @@ class Tokenizer(HuggingFaceMethods):
             self.vocabulary.pairs,
             *self.vocabulary.expansions,
             self.pretokenizer.name if self.pretokenizer.is_native else "",
+            self._whole_chunk_ids,
         )
 
     @cached_property

@@ -165,6 +165,16 @@ class TestImported:
         data = np.frombuffer(b"abcd", np.uint8)
         assert tok.encode_documents(data, np.array([[0, 4]]))[0].tolist() == ids
 
+    def test_a_chunk_that_no_merge_makes(self, tok):
+        as_rank = {"segmentation": "rank"}
+        alone = [3] if tok.whole_chunks else [1100, 1256]
+        changed = "abcd e\u0301"  # text to normalize
+        assert tok.encode("dab", **as_rank) == alone
+        assert tok.encode_batch(["dab", changed], **as_rank)[0] == alone
+        assert tok.encode(f"dab{EOS}dab", allowed_special="all", **as_rank) == [*alone, 7, *alone]
+        assert tok.encode("dabb", **as_rank) == [1100, 1256, 1098]
+        assert tok.encode("dab", dropout=1.0, **as_rank) == [1100, 1097, 1098]
+
     def test_files_and_pickle_keep_it(self, tok, tmp_path):
         tok.save(tmp_path)
         settings = json.loads((tmp_path / "prunedbpe.json").read_text())
