@@ -53,9 +53,16 @@ def test_errors(cli, corpus):
         in cli("count", corpus, "-o", "x.parquet", "--sample-bytes", "1MB", code=2).err
     )
     assert "--output is missing" in cli("count", corpus, code=2).err
-    ended = cli("count", corpus, "--estimate", "--sample-bytes", "much", code=1)
-    assert "--sample-bytes is 'much'" in ended.err
+    err = cli("count", corpus, "--estimate", "--sample-bytes", "much", code=2).err
+    assert "Invalid value for --sample-bytes" in err and "'much'" in err
     assert "read only once" in cli("count", "-", "--estimate", stdin=b"text\n", code=1).err
+
+
+@pytest.mark.parametrize("memory", ["much", "10"])
+@pytest.mark.parametrize("words", [["count"], ["train", "--vocab-size", "300"]])
+def test_impossible_memory(cli, corpus, tmp_path, words, memory):
+    err = cli(*words, corpus, "-o", tmp_path / "x", "--memory", memory, code=2).err
+    assert "Invalid value for --memory" in err and "MB" in err
 
 
 def test_train_names_its_memory(cli, corpus, tmp_path):

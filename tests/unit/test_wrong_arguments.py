@@ -60,6 +60,7 @@ def check(call, message):
         (lambda: prunedbpe.pretokenize(3), "a text is a str, not 3 of type int"),
         (lambda: Corpus(3), "a corpus is a path or a list of paths"),
         (lambda: Corpus.from_texts("text"), "texts is an iterable of texts"),
+        (lambda: prunedbpe.Vocabulary(3, 3), "pairs must be of type ndarray, not 3"),
         (lambda: Tokenizer("folder"), r"Tokenizer\.load"),
         (lambda: Tokenizer.load("nowhere"), "nowhere: no such folder"),
         (lambda: Tokenizer.load(None), "a path is a text or a Path, not None"),

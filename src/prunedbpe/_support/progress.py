@@ -51,6 +51,9 @@ class _SilentTask:
 class SilentProgress:
     """Reports nothing."""
 
+    def __repr__(self) -> str:
+        return "SILENT"
+
     @contextmanager
     def task(self, name: str, *, total: int | None, unit: str) -> Iterator[Task]:
         """Open a task without output."""

@@ -29,12 +29,11 @@ def hold_out(
     """
     if every < 2 or any(file.is_stdin for file in corpus.files):
         return None
-    parts = [
-        count(_documents(corpus, every, held_out), pretokenizer=pretokenizer, threads=threads)
-        for held_out in (False, True)
-        if any(True for _ in _documents(corpus, every, held_out))
-    ]
-    return (parts[0], parts[1]) if len(parts) == 2 else None
+    held_out, learned = (
+        count(_documents(corpus, every, part), pretokenizer=pretokenizer, threads=threads)
+        for part in (True, False)
+    )
+    return (learned, held_out) if len(held_out) else None
 
 
 def _documents(corpus: Corpus, every: int, held_out: bool) -> Iterator[str]:

@@ -109,12 +109,12 @@ def command(
                 "--min-chunk-count": min_chunk_count > 1,
             }
         )
+        with options.wrong_usage("--sample-bytes"):
+            most = parse_size(sample_bytes or SAMPLE_BYTES, "the size of the sample")
         found = estimate(
             Corpus(corpus, **reading),
             pretokenizer=cut_by,
-            sample_bytes=SAMPLE_BYTES
-            if sample_bytes is None
-            else parse_size(sample_bytes, "--sample-bytes"),
+            sample_bytes=most,
             threads=threads,
             progress=shown,
         )
@@ -124,6 +124,7 @@ def command(
         raise typer.BadParameter("--sample-bytes needs --estimate")
     if output is None:
         raise typer.BadParameter("--output is missing; only --estimate writes no file")
+    options.memory_to_count(memory)
     options.prepare_file(output)
     if partial and not reduce:
         raise typer.BadParameter("--partial needs --reduce")

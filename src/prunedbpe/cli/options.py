@@ -15,12 +15,14 @@ from typing import Annotated, Any
 
 import typer
 
+from prunedbpe._support.memory import memory_budget
 from prunedbpe._support.progress import SILENT, JsonProgress, Progress, default_progress
 from prunedbpe._support.progress_stages import RecordedProgress
 from prunedbpe._support.progress_views import BarProgress, LogProgress
 from prunedbpe._support.sizes import parse_size
 from prunedbpe.cli.terminal import warning
 from prunedbpe.corpus import Corpus, Shard
+from prunedbpe.counts.bounded import LEAST_MEMORY
 from prunedbpe.counts.source_weights import parse_source_weights
 from prunedbpe.errors import SettingsError
 from prunedbpe.pretokenizers import Pretokenizer, find_pretokenizer
@@ -299,6 +301,12 @@ def wrong_usage(option: str) -> Iterator[None]:
     except SettingsError as error:
         text = error.message if error.hint is None else f"{error.message}; {error.hint}"
         raise typer.BadParameter(text, param_hint=option) from None
+
+
+def memory_to_count(memory: str | None) -> int:
+    """Return the bytes that ``--memory`` allows, or its default."""
+    with wrong_usage("--memory"):
+        return memory_budget(memory, LEAST_MEMORY)
 
 
 def check_threshold(text: str) -> str:

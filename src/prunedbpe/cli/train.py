@@ -7,14 +7,12 @@ from typing import Annotated
 
 import typer
 
-from prunedbpe._support.memory import memory_budget
 from prunedbpe._support.sizes import format_size
 from prunedbpe.cli import options
 from prunedbpe.cli.saving import check_output, save_tokenizer
 from prunedbpe.cli.summary import Clock
 from prunedbpe.cli.terminal import on_interrupt
 from prunedbpe.corpus import Corpus
-from prunedbpe.counts.bounded import LEAST_MEMORY
 from prunedbpe.merges.run_directory import RunDirectory
 from prunedbpe.training import train
 from prunedbpe.visibility.threshold import required_tokens
@@ -86,6 +84,7 @@ def command(
     )
     if source_field is not None and sources is not options.SourceMode.FILES:
         raise typer.BadParameter("--source-field and --sources exclude each other")
+    budget = options.memory_to_count(memory)
     texts = Corpus(
         corpus,
         **reading,
@@ -124,8 +123,6 @@ def command(
         quiet=quiet,
         as_json=as_json,
         clock=clock,
-        facts=[
-            ("memory", f"up to {format_size(memory_budget(memory, LEAST_MEMORY))} for counting")
-        ],
+        facts=[("memory", f"up to {format_size(budget)} for counting")],
         run=run_dir,
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prunedbpe import _core
-from prunedbpe._support.arguments import wrong_type
+from prunedbpe._support.arguments import check_type, wrong_type
 from prunedbpe._support.json_values import shown
 from prunedbpe._support.notebook_view import view
 from prunedbpe._support.result_tables import ArrowExport
@@ -65,6 +65,8 @@ class Vocabulary(ArrowExport):
     special_tokens: tuple[str, ...] = DEFAULT_SPECIAL_TOKENS
 
     def __post_init__(self) -> None:
+        for name in ("pairs", "visible"):
+            check_type(name, getattr(self, name), np.ndarray, "prunedbpe.train makes vocabularies")
         check_special_tokens(self.special_tokens)
         rank_count = BYTE_COUNT + len(self.pairs)
         if len(self.visible) != rank_count:
