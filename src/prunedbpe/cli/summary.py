@@ -13,6 +13,7 @@ from prunedbpe._support.sizes import format_size
 from prunedbpe.cli.terminal import align, info, warning
 from prunedbpe.corpus import CorpusReport
 from prunedbpe.corpus.documents import counted
+from prunedbpe.counts.sources import short_names
 from prunedbpe.types import Settings
 
 Facts = list[tuple[str, str]]
@@ -95,8 +96,11 @@ def show_gains(training: Settings) -> None:
     if len(gains) < 2:
         return
     shown = gains[:_MOST_GAINS]
+    names = short_names([row["source"] for row in gains])
     info(f"\n{len(gains)} sources against Standard BPE, the smallest gain first:")
-    for line in align([(row["source"], f"{row['gain']:+.3%}") for row in shown], right=[1]):
+    for line in align(
+        [(name, f"{row['gain']:+.3%}") for name, row in zip(names, shown, strict=False)], right=[1]
+    ):
         info(f"  {line}")
     if len(gains) > len(shown):
         info(f"  ... and {len(gains) - len(shown)} more, up to {gains[-1]['gain']:+.3%}")

@@ -331,3 +331,19 @@ class SourceCounts:
             )
         check_table(path, settings, counted._digest)
         return counted
+
+
+def short_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of sources without the folders that all of them share.
+
+    >>> short_names(["/data/web/a.txt", "/data/books/b.txt"])
+    ('web/a.txt', 'books/b.txt')
+    >>> short_names(["/data/web/a.txt"])
+    ('a.txt',)
+    """
+    shared = 0
+    for folders in zip(*(name.split("/")[:-1] for name in names), strict=False):
+        if len(set(folders)) > 1:
+            break
+        shared += 1
+    return tuple("/".join(name.split("/")[shared:]) for name in names)

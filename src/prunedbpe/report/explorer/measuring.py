@@ -6,7 +6,6 @@ the page. Every unique chunk is cut once; all figures come from that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from prunedbpe import _core
 from prunedbpe._support.threads import thread_count
 from prunedbpe.counts import SourceCounts
+from prunedbpe.counts.sources import short_names
 from prunedbpe.errors import SettingsError
 from prunedbpe.merges import Applied, MergeTable, check_same_merges, replay
 from prunedbpe.report.explorer.example_chunks import Examples, find_examples
@@ -208,19 +208,3 @@ def _lengths(
         return np.asarray(found, np.int64)
     exposures = _Segmentation.by_rank(other, sources, threads).exposures
     return _widths(other.vocabulary.pairs, other.vocabulary.visible) @ exposures
-
-
-def short_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of sources without the folders that all of them share.
-
-    >>> short_names(["/data/web/a.txt", "/data/books/b.txt"])
-    ('web/a.txt', 'books/b.txt')
-    >>> short_names(["/data/web/a.txt"])
-    ('a.txt',)
-    """
-    shared = 0
-    for folders in zip(*(name.split("/")[:-1] for name in names), strict=False):
-        if len(set(folders)) > 1:
-            break
-        shared += 1
-    return tuple("/".join(name.split("/")[shared:]) for name in names)

@@ -8,7 +8,7 @@ import { textView } from "./text_view.js";
 import { tokenView } from "./token_view.js";
 import { tokensView } from "./tokens_view.js";
 import { Vocabulary, offsetsOf, unpack } from "./unpacking.js";
-import { element, installTooltip, number, plural } from "./words.js";
+import { element, installTooltip, number, percent, plural } from "./words.js";
 
 const VIEWS = [
   ["text", "Text"],
@@ -153,9 +153,14 @@ function summary(page) {
       page.algebra.totalBytes < 1e6
         ? plural(page.algebra.totalBytes, "byte")
         : `${(page.algebra.totalBytes / 1e6).toFixed(1)} MB`;
-    parts.push(
-      `measured on ${text.name}, ${size}${length === undefined ? "" : ` in ${plural(length, "token")}`}`,
-    );
+    parts.push(`measured on ${text.name}, ${size}`);
+    if (length !== undefined) {
+      const standard = page.algebra.lengths[vocabulary.standardSize - 256];
+      const gain = vocabulary.internal
+        ? `, ${percent(length, standard)} against Standard BPE`
+        : "";
+      parts.push(`${plural(length, "token")}${gain}`);
+    }
   }
   return parts.join(" · ");
 }

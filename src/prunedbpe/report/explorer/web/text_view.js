@@ -3,8 +3,9 @@
 import { chip, element, empty, number, percent, plural } from "./words.js";
 
 const SAMPLE =
-  "The environment of 3,000 people: naïve façades, 人民共和国, Привет!\n" +
-  "def __init__(self, value=None):\n    return self.environment";
+  "Everyone has the right to education. Education shall be free, at least in the elementary stages.\n" +
+  "人人都有受教育的权利，教育应当免费。 Каждый человек имеет право на образование.\n" +
+  "def __init__(self, value=None):\n    self.value = value";
 const MOST_TOKENS = 1500; // drawn in each row; counts are of the whole text
 const MOST_CHARACTERS = 100000;
 
