@@ -10,7 +10,9 @@ rare.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -21,7 +23,7 @@ from prunedbpe._support.json_values import JsonValue, shown
 from prunedbpe.errors import SettingsError
 from prunedbpe.pretokenizers.pretokenizer import UNICODE_VERSION, Pretokenizer
 from prunedbpe.pretokenizers.unicode_changes import CHANGES
-from prunedbpe.types import ByteArray, Int64Array, Settings
+from prunedbpe.types import BoolArray, ByteArray, Int64Array, Settings
 
 STOCK_UNICODE_VERSION = "16.0.0"
 """The version of tokenizers 0.23 and tiktoken 0.14, found by testing every code point."""
@@ -57,6 +59,8 @@ _UNKNOWN_TO_NFKC = f"""
     A7F1-A7F4 AB69 10781-10785 10787-107B0 107B2-107BF 1CCD6-1CCF9 1E030-1E06D 1F16C 1FBF0-1FBF9
     209D-209F 32FF 58B-58C 1B123-1B126 1D6A6 1DF95 1DFCD-1DFFF
 """
+
+_JOINED_SIZE = 1 << 20  # characters
 
 Normalization = Literal["NFC", "NFKC"]
 
@@ -107,14 +111,20 @@ class ForeignCut:
             for place, part in enumerate(parts)
         )
 
-    def is_plain(self, text: str) -> bool:
-        """Whether the scanner cuts the unchanged text as the original library does."""
-        if text.isascii():
-            return True
-        changed = _changed(self.unicode_version)[0]
-        if changed is not None and changed.search(text):
+    def are_plain(self, texts: Iterable[str]) -> bool:
+        """Whether the scanner cuts these texts, unchanged, as the original library does.
+
+        ``False`` may also mean that only a closer look would tell.
+        """
+        return all(map(self._is_plain, _joined(text for text in texts if not text.isascii())))
+
+    def _is_plain(self, text: str) -> bool:
+        unusual = _unusual(self.unicode_version, self.normalization)
+        if unusual[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)].any():
             return False
-        return self.normalized(text) == text
+        # Without characters to leave alone, it is the standard's normalization. If a text is
+        # normalized, so is every part of it.
+        return self.normalization is None or unicodedata.is_normalized(self.normalization, text)
 
     def chunk_ends(self, text: str) -> Int64Array:
         """Return the end of every chunk of a normalized text, in bytes of UTF-8.
@@ -204,10 +214,43 @@ def _stand_in(point: int, group: str) -> str:
     return _STAND_INS[group][(point >= 0x800) + (point >= 0x10000)]
 
 
-@lru_cache(maxsize=2)
-def _unknown_to(normalization: Normalization) -> re.Pattern[str]:
-    members = []
+@lru_cache(maxsize=8)
+def _unusual(version: str, normalization: Normalization | None) -> BoolArray:
+    """Return, for every code point, whether a text with it needs a closer look."""
+    found = np.zeros(sys.maxunicode + 1, bool)
+    for first, last, _ in CHANGES[version]:
+        found[first : last + 1] = True
+    for first, last in _left_alone(normalization) if normalization is not None else ():
+        found[first : last + 1] = True
+    return found
+
+
+def _joined(texts: Iterable[str]) -> Iterator[str]:
+    """Join texts to some long ones.
+
+    >>> list(_joined(["a", "b"]))
+    ['ab']
+    """
+    parts: list[str] = []
+    size = 0
+    for text in texts:
+        parts.append(text)
+        size += len(text)
+        if size >= _JOINED_SIZE:
+            yield "".join(parts)
+            parts, size = [], 0
+    if parts:
+        yield "".join(parts)
+
+
+def _left_alone(normalization: Normalization) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of characters that a normalization leaves alone."""
     for word in _NORMALIZATIONS[normalization].split():
         first, _, last = word.partition("-")
-        members.append(f"\\U{int(first, 16):08x}-\\U{int(last or first, 16):08x}")
+        yield int(first, 16), int(last or first, 16)
+
+
+@lru_cache(maxsize=2)
+def _unknown_to(normalization: Normalization) -> re.Pattern[str]:
+    members = [f"\\U{first:08x}-\\U{last:08x}" for first, last in _left_alone(normalization)]
     return re.compile(f"([{''.join(members)}])")

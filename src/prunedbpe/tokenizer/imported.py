@@ -79,7 +79,7 @@ class ImportedTokenizer(Tokenizer):
 
     def _cuts_natively(self, texts: Sequence[str]) -> bool:
         """Whether the scanner cuts these texts as the original library does."""
-        return self.pretokenizer.is_native and all(map(self.cut.is_plain, texts))
+        return self.pretokenizer.is_native and self.cut.are_plain(texts)
 
     def _normalize(self, text: str) -> str:
         return self.cut.normalized(text)
