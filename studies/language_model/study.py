@@ -276,5 +276,12 @@ def machine(threads: int) -> Figures:
         "torch": torch.__version__,
         "device": torch.cuda.get_device_name() if on_gpu else platform.machine(),
         "instructions": torch.backends.cpu.get_cpu_capability(),
+        "bfloat16": bfloat16_instructions(),
         "threads": threads,
     }
+
+
+def bfloat16_instructions() -> list[str]:
+    """Instructions of the processor for bfloat16; none if torch is too old to tell."""
+    known = getattr(torch.cpu, "get_capabilities", dict)()
+    return sorted(name for name, is_there in known.items() if name.endswith("bf16") and is_there)
