@@ -102,12 +102,14 @@ class ForeignCut:
 
     def normalized(self, text: str) -> str:
         """Return the text that is cut."""
-        if self.normalization is None or text.isascii():
+        form = self.normalization
+        # If a text is normalized, so is every part of it.
+        if form is None or text.isascii() or unicodedata.is_normalized(form, text):
             return text
         # The pattern captures, so the characters to leave alone are at odd places.
-        parts = _unknown_to(self.normalization).split(text)
+        parts = _unknown_to(form).split(text)
         return "".join(
-            part if place % 2 else unicodedata.normalize(self.normalization, part)
+            part if place % 2 else unicodedata.normalize(form, part)
             for place, part in enumerate(parts)
         )
 
@@ -122,8 +124,7 @@ class ForeignCut:
         unusual = _unusual(self.unicode_version, self.normalization)
         if unusual[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)].any():
             return False
-        # Without characters to leave alone, it is the standard's normalization. If a text is
-        # normalized, so is every part of it.
+        # Without characters to leave alone, it is the standard's normalization.
         return self.normalization is None or unicodedata.is_normalized(self.normalization, text)
 
     def chunk_ends(self, text: str) -> Int64Array:
