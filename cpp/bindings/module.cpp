@@ -4,6 +4,8 @@
 
 NB_MODULE(_core, module) {
     module.doc() = "Native core of prunedbpe: the loops over the corpus.";
+    // Servers keep tokenizers until the interpreter exits, which nanobind would print as leaks, a page for each process.
+    nanobind::set_leak_warnings(false);
     nanobind::register_exception_translator([](const std::exception_ptr& error, void*) {
         try {
             std::rethrow_exception(error);

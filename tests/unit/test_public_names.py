@@ -27,6 +27,17 @@ def test_every_public_name_has_a_home():
     assert dir(prunedbpe) == sorted([*prunedbpe.__all__, "__version__"])
 
 
+def test_a_tokenizer_that_outlives_the_interpreter_is_no_message():
+    program = """
+import ctypes, prunedbpe
+tok = prunedbpe.train(["the cat in the hat"], vocab_size=262, threshold=0)
+tok.encode("a hat")
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(tok._encoder))  # as a cache of another library does
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_unknown_names_are_refused():
     with pytest.raises(AttributeError, match="'countz'"):
         _ = prunedbpe.countz
