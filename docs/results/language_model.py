@@ -4,7 +4,7 @@
 
 In: the JSON files of one configuration, by default ``studies/language_model/results/small``. Out:
 the page beside this script, or for another folder the page inside it; the text between the markers
-``<!-- reading -->`` is kept. Plots need matplotlib.
+``<!-- reading -->`` is kept.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ import sys
 from pathlib import Path
 from statistics import mean
 from typing import Any
+
+import numpy as np
+
+from prunedbpe.report.charts import Curve, Row, draw_curves, draw_rows, signed
+from prunedbpe.report.drawing import SERIES, arrange
 
 CHECKOUT = Path(__file__).parents[2]
 sys.path.insert(0, str(CHECKOUT))
@@ -31,6 +36,8 @@ from studies.language_model.summary import (  # noqa: E402
 FOLDER = CHECKOUT / "studies" / "language_model" / "results" / "small"
 PAGE = Path(__file__).parent / "language-model.md"
 NO_READING = "No reading yet."
+UNIT = "1/1000 bit per byte"
+PANEL = (460, 330)
 
 HEAD = """# Does the model get better?
 
@@ -243,49 +250,93 @@ def plot_name(size: int, context: str) -> str:
 
 
 def plot(folder: Path, into: Path) -> None:
-    """Curves against bytes and compute, differences, movement: one picture for each variant."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "language-model"  # the same figures give the same file
-    from matplotlib import pyplot
-
+    """One picture for each variant: differences on the way and at the end, and movement."""
     about = read_text_file(folder)
     for size, context in variants(folder):
         compared = list(comparisons(folder, size, context))
-        if not compared:
+        if len(compared) < 2:
             continue
-        figure, (top, bottom) = pyplot.subplots(2, 2, figsize=(11, 8), layout="constrained")
-        for found in compared:
-            plot_runs(found, about["arms"][found.arm], *top, bottom[1])
+        by_arm = {found.arm: found for found in compared}
         others = [found for found in compared if found.arm != about["reference"]]
-        for place, found in enumerate(others):
-            values = found.differences()
-            bottom[0].plot(values, [place] * len(values), "o", alpha=0.4)
-            if len(values) >= 2:
-                whole = found.over_seeds() | found.over_documents()
-                bottom[0].plot([whole.low, whole.high], [place, place], "k-")
-        bottom[0].set_yticks(range(len(others)), [about["arms"][found.arm] for found in others])
-        bottom[0].axvline(0, color="grey", linewidth=0.5)
-        bottom[0].set_xlabel("difference in bits per byte")
-        top[0].set(xlabel="bytes of text read", ylabel="bits per byte")
-        top[1].set(xlabel="FLOPs", ylabel="bits per byte")
-        bottom[1].set(xlabel="occurrences", ylabel="movement, median", xscale="symlog")
-        top[0].legend(fontsize="small")
-        figure.savefig(into / plot_name(size, context), metadata={"Date": None})
-        pyplot.close(figure)
+        paints = {found.arm: f"series-{i % SERIES + 1}" for i, found in enumerate(others)}
+        titles = about["arms"]
+        panels = [
+            draw_curves(
+                f"On the way, by {name}",
+                [
+                    Curve(titles[found.arm], differences_on_the_way(found, key), paints[found.arm])
+                    for found in others
+                ],
+                x_label=f"% of the equal text's {name}",
+                y_label=f"difference in {UNIT}, beginning of the held-out text",
+                unit="",
+                width=PANEL[0],
+                height=PANEL[1],
+            )
+            for name, key in (("bytes", "bytes"), ("compute", "flops"))
+        ]
+        panels.append(
+            draw_curves(
+                "How far embeddings moved",
+                [
+                    Curve(titles[arm], movement_points(by_arm[arm]), paints.get(arm, "ink"))
+                    for arm in by_arm
+                ],
+                x_label="occurrences in the text read, at least",
+                y_label="distance from the initial embedding, median",
+                unit="",
+                width=PANEL[0],
+                height=PANEL[1],
+            )
+        )
+        rows = [difference_row(found, titles[found.arm], paints[found.arm]) for found in others]
+        panels.append(
+            draw_rows(
+                "At equal text",
+                [("", rows)],
+                unit=f"difference in {UNIT}, with 95 % intervals",
+                width=PANEL[0],
+            )
+        )
+        title = f"{size:,} tokens, rows of {context}: differences from {titles[about['reference']]}"
+        arrange(title, panels, 2).save(into / plot_name(size, context))
 
 
-def plot_runs(found: Comparison, title: str, by_bytes: Any, by_flops: Any, moved: Any) -> None:
-    """The lines of one arm, means over seeds."""
-    curves = [run["curve"] for run in found.runs]
-    points = range(min(map(len, curves)))
-    bits = [mean(curve[i]["bits_per_byte"] for curve in curves) for i in points]
-    for axes, key in ((by_bytes, "bytes"), (by_flops, "flops")):
-        places = [mean(curve[i][key] for curve in curves) for i in points]
-        axes.plot(places, bits, label=title)
-    classes = found.runs[0]["movement"]["by_occurrences"]
-    moved.plot([one["from"] for one in classes], [one["q50"] for one in classes])
+def difference_row(found: Comparison, title: str, paint: str) -> Row:
+    """The bar of an arm at equal text, with the interval that decides once it is known."""
+    value = 1000 * found.difference()
+    interval = None
+    if len(found.seeds) >= 2:
+        whole = found.over_seeds() | found.over_documents()
+        interval = (1000 * whole.low, 1000 * whole.high)
+    return Row(title, value, paint, signed(value, 1), interval)
+
+
+def differences_on_the_way(found: Comparison, key: str) -> list[tuple[int, float]]:
+    """Differences at the points of the reference's curve, means over seeds.
+
+    The curve of the arm is interpolated there, between logarithms of bytes or FLOPs.
+    """
+    by_seed = []
+    for run, other in zip(found.runs, found.reference_runs, strict=True):
+        own = np.array([[point[key], point["bits_per_byte"]] for point in run["curve"]], float)
+        reached = [point for point in other["curve"] if point[key] <= own[-1, 0] * 1.01]
+        places = np.log([point[key] for point in reached])
+        bits = np.interp(places, np.log(own[:, 0]), own[:, 1])
+        by_seed.append(bits - [point["bits_per_byte"] for point in reached])
+    count = min(map(len, by_seed))
+    means = 1000 * np.mean([values[:count] for values in by_seed], axis=0)
+    points = len(found.reference_runs[0]["curve"])
+    return [(round(100 * (i + 1) / points), float(value)) for i, value in enumerate(means)]
+
+
+def movement_points(found: Comparison) -> list[tuple[int, float]]:
+    """Median movement by class of occurrences, means over seeds; those that occur."""
+    by_class: dict[int, list[float]] = {}
+    for run in found.runs:
+        for one in run["movement"]["by_occurrences"]:
+            by_class.setdefault(one["from"], []).append(one["q50"])
+    return [(begin, mean(medians)) for begin, medians in sorted(by_class.items()) if begin]
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the study needs torch (extra study)")
 
+from prunedbpe.report.charts import signed  # noqa: E402
 from studies.language_model.measures import HeldOut  # noqa: E402
 from studies.language_model.model import Transformer, row_flops  # noqa: E402
 from studies.language_model.results import RunName, read_result  # noqa: E402
@@ -125,6 +127,13 @@ def test_flops_are_six_for_each_weight():
     assert row_flops(np.array([10]), 16, 2, 50)[0] == 6 * 10 * weights + attention
 
 
+def mean_difference_of_curves(found) -> float:
+    """At the last point, which is the equal text."""
+    pairs = zip(found.runs, found.reference_runs, strict=True)
+    ends = [[run["curve"][-1]["bits_per_byte"] for run in pair] for pair in pairs]
+    return sum(own - other for own, other in ends) / len(ends)
+
+
 def test_two_tokenizers_from_the_command_line(corpus, config, tmp_path, study):
     tokenizers = study.tokenizers[400]
     for name in ("standard", "chosen-shortest"):
@@ -145,3 +154,10 @@ def test_two_tokenizers_from_the_command_line(corpus, config, tmp_path, study):
     opinion = read_result(folder, "400-kneser-ney/tokenizer.json")
     assert 0.5 < opinion["bits_per_byte"] < 4
     assert json.loads((folder / "text.json").read_text())["arms"]["against"] == "standard"
+    # The page and its picture show them.
+    script = runpy.run_path(str(REPOSITORY / "docs/results/language_model.py"))
+    assert f"| {found.difference():+.4f} |" in script["with_figures"]("", folder)
+    script["plot"](folder, tmp_path)
+    picture = (tmp_path / "language-model-400-tokens.svg").read_text(encoding="utf-8")
+    assert f"chosen-shortest {signed(1000 * found.difference(), 1)}" in picture
+    assert f"100 {signed(1000 * mean_difference_of_curves(found))}" in picture

@@ -24,7 +24,7 @@ class Curve:
 
     Attributes:
         name: Its label.
-        points: Vocabulary size and percent, in ascending order.
+        points: Vocabulary size and value, in ascending order.
         paint: A colour of the palette.
         dashed: Whether the line is dashed.
     """
@@ -60,18 +60,20 @@ def draw_curves(
     *,
     x_label: str = "vocabulary size",
     y_label: str = "% fewer tokens",
+    unit: str = " %",
     marks: Mapping[int, str] | None = None,
     scale: Sequence[float] = (),
     width: float = 340,
     height: float = 270,
 ) -> Drawing:
-    """Draw curves over vocabulary sizes, which have a logarithmic axis.
+    """Draw curves over vocabulary sizes, or other counts, which have a logarithmic axis.
 
     Args:
         title: The title.
         curves: The curves; those without points are left out.
         x_label: Label of the x axis.
-        y_label: Unit of the y axis.
+        y_label: What the y axis shows.
+        unit: Follows a value in tooltips and the description.
         marks: Sizes to mark by a vertical line, with their labels.
         scale: Values that the y axis must reach too; charts to compare share them.
         width: Width in pixels.
@@ -100,7 +102,7 @@ def draw_curves(
         points = [(across[size], down(value)) for size, value in curve.points]
         shapes.append(Line(points, curve.paint, 2.2, curve.dashed))
         shapes += [
-            Dot(x, y, 3, curve.paint, f"{curve.name}, {size:,}: {signed(value)} %")
+            Dot(x, y, 3, curve.paint, f"{curve.name}, {size:,}: {signed(value)}{unit}")
             for (x, y), (size, value) in zip(points, curve.points, strict=True)
         ]
     ends = [down(curve.points[-1][1]) for curve in curves]
@@ -110,7 +112,7 @@ def draw_curves(
         last = across[curve.points[-1][0]]
         shapes.append(Line([(last + 4, end), (right + _LEADER - 4, label)], curve.paint, 0.8))
         shapes.append(Text(right + _LEADER, label + 4.5, name, curve.paint, bold=True))
-    return Drawing(width, height, title, _describe(curves, marks), shapes)
+    return Drawing(width, height, title, _describe(curves, unit, marks), shapes)
 
 
 def draw_rows(
@@ -281,9 +283,10 @@ def _marks(
     return shapes
 
 
-def _describe(curves: Sequence[Curve], marks: Mapping[int, str]) -> str:
+def _describe(curves: Sequence[Curve], unit: str, marks: Mapping[int, str]) -> str:
     parts = [
-        f"{curve.name}: " + ", ".join(f"{size:,} {signed(value)} %" for size, value in curve.points)
+        f"{curve.name}: "
+        + ", ".join(f"{size:,} {signed(value)}{unit}" for size, value in curve.points)
         for curve in curves
     ]
     parts += [f"marked: {label}" for label in marks.values()]
