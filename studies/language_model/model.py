@@ -32,9 +32,7 @@ class Attention(nn.Module):
         rows, length, width = x.shape
         split = self.inputs(x).view(rows, length, 3, self.heads, width // self.heads)
         query, key, value = split.permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(
-            rotate(query, turn), rotate(key, turn), value, is_causal=True
-        )
+        mixed = attend(rotate(query, turn), rotate(key, turn), value)
         return self.output(mixed.transpose(1, 2).reshape(rows, length, width))
 
 
@@ -102,6 +100,21 @@ class Transformer(nn.Module):
     def matrices(self) -> list[nn.Parameter]:
         """The weights of the layers that are matrices."""
         return [weights for weights in self.layers.parameters() if weights.dim() == 2]
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Each position's mean of the values up to it, weighted by how well its query fits their keys.
+
+    On a CPU, plain matrix products train a model of the study in three quarters of the time of
+    torch's fused kernel; on a GPU the fused one is faster and needs less memory.
+    """
+    if query.device.type != "cpu":
+        return functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+    length, width = query.shape[-2:]
+    later = query.new_full((length, length), -math.inf).triu(1)
+    scores = query * width**-0.5 @ key.transpose(-2, -1) + later
+    with torch.autocast("cpu", enabled=False):  # which would make float32 of the weights
+        return scores.softmax(-1) @ value
 
 
 def rotations(length: int, head_width: int, device: torch.device) -> Tensor:

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="the study needs torch (extra study)
 
 from prunedbpe.report.charts import signed  # noqa: E402
 from studies.language_model.measures import HeldOut  # noqa: E402
-from studies.language_model.model import Transformer, row_flops  # noqa: E402
+from studies.language_model.model import Transformer, attend, row_flops  # noqa: E402
 from studies.language_model.results import RunName, read_result  # noqa: E402
 from studies.language_model.streams import make_stream  # noqa: E402
 from studies.language_model.study import Study, open_study  # noqa: E402
@@ -118,6 +118,12 @@ def test_model_does_not_see_what_it_predicts():
     changed = ids.clone()
     changed[0, 12:] = 7
     torch.testing.assert_close(model(ids)[0, :12], model(changed)[0, :12])
+
+
+def test_attention_is_that_of_torch():
+    query, key, value = torch.randn(3, 2, 4, 20, 8)
+    expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+    torch.testing.assert_close(attend(query, key, value), expected)
 
 
 def test_flops_are_six_for_each_weight():
