@@ -23,6 +23,11 @@ def test_table(cli, two, corpus):
     assert any(line.startswith("characters per token") for line in lines)
 
 
+def test_a_corpus_has_the_name_of_its_file(cli, two, corpus):
+    ended = cli("evaluate", *two, "--corpus", corpus, "--bootstrap", 0, "--json", "-q")
+    assert {row["corpus"] for row in ended.json} == {corpus.stem}
+
+
 def test_json_and_plots(cli, two, corpus, tmp_path):
     ended = cli(
         "evaluate", *two, "--corpus", f"c={corpus}", "--json", "--plots", tmp_path / "plots"

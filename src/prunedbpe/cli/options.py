@@ -80,7 +80,7 @@ Address = Annotated[
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        metavar="CORPUS",
+        metavar="CORPUS...",
         help="Files, folders, quoted globs, URLs (s3://...), '-' for standard input. Each line of "
         ".txt .log .html is a document; .jsonl and .parquet have a text field; .gz .zst .xz .bz2 "
         "are decompressed.",
@@ -91,8 +91,9 @@ NamedCorpora = Annotated[
     list[str],
     typer.Option(
         "--corpus",
-        metavar="NAME=PATH[,PATH...]",
-        help="A corpus: its name, and files or folders. Repeatable.",
+        metavar="[NAME=]PATH[,PATH...]",
+        help="A corpus: files or folders, and its name if it is not that of the first. "
+        "Repeatable.",
         show_default=False,
     ),
 ]
@@ -399,16 +400,24 @@ def choose_reading(text_field: str, max_document: str, *, strict: bool = False) 
 
 
 def open_corpora(given: list[str], **reading: Any) -> dict[str, Corpus]:
-    """Open corpora of the form ``NAME=PATH[,PATH...]``; a repeated name adds paths."""
+    """Open corpora of the form ``[NAME=]PATH[,PATH...]``; a repeated ``NAME=`` adds paths."""
     named: dict[str, list[str]] = {}
     for text in given:
-        name, _, paths = text.partition("=")
-        if not name or not paths.strip(","):
+        name, equals, joined = text.partition("=") if "=" in text else ("", "", text)
+        paths = [path for path in joined.split(",") if path]
+        if not paths or (equals and not name):
             raise typer.BadParameter(
                 f"{text!r} is not of the form NAME=PATH, for instance books=books/",
                 param_hint="--corpus",
             )
-        named.setdefault(name, []).extend(path for path in paths.split(",") if path)
+        if not equals:
+            name = Path(paths[0]).stem or paths[0]
+            if name in named:
+                raise typer.BadParameter(
+                    f"two corpora are called {name}; name this one, for instance other={text}",
+                    param_hint="--corpus",
+                )
+        named.setdefault(name, []).extend(paths)
     return {name: Corpus(paths, **reading) for name, paths in named.items()}
 
 
