@@ -16,7 +16,7 @@ def test_train_and_prune(cli, corpus, tmp_path):
     words = ["--vocab-size", 500, *SHORTEST, "-o"]
     run = tmp_path / "run"
     ended = cli("train", corpus, *words, tmp_path / "tok", "--run-dir", run)
-    assert "segmentation" in ended.err and "3 sources against Standard BPE" in ended.err
+    assert "segmentation" in ended.err and "what 3 sources save against Standard BPE" in ended.err
     train([corpus], 500, threshold="auto", segmentation="shortest").save(tmp_path / "same")
     assert same_tokenizer(tmp_path / "tok", tmp_path / "same")
     cli("prune", run, *words, tmp_path / "pruned")

@@ -7,25 +7,20 @@ from typing import Annotated
 
 import typer
 
-from prunedbpe.analysis.auditing import (
-    SCAFFOLD,
-    Audit,
-    Reallocated,
-    TokenUse,
-    audit,
-    reallocate_slots,
-)
+from prunedbpe.analysis.auditing import Audit, Reallocated, TokenUse, audit, reallocate_slots
 from prunedbpe.analysis.holding_out import hold_out
 from prunedbpe.cli import options
 from prunedbpe.cli.prune import ID_MAP_FILE
 from prunedbpe.cli.saving import write_tokenizer
-from prunedbpe.cli.terminal import info, print_facts, print_json, print_line, print_table
+from prunedbpe.cli.terminal import explain, info, print_facts, print_json, print_line, print_table
 from prunedbpe.corpus import Corpus
 from prunedbpe.counts import count
 from prunedbpe.errors import InsufficientCandidatesError
 from prunedbpe.exchange.any_tokenizer import open_tokenizer
+from prunedbpe.vocabulary.vocabulary_files import token_repr
 
 _EXAMPLES = 10
+_REALLOCATED = "slots reallocated by"
 
 
 def command(
@@ -145,20 +140,16 @@ def command(
 def _show(found: Audit, rows: list[Reallocated]) -> None:
     learned = max(len(found.learned), 1)
     never, rare = found.never, found.hardly_seen
-    print_facts(
-        [
-            ("text", f"{found.text_bytes:,} bytes, {found.tokens:,} tokens"),
-            ("segmentation", found.segmentation),
-            ("fewest tokens", _length(found.shortest, found.tokens)),
-            ("learned tokens", f"{len(found.learned):,}"),
-            ("never used", f"{len(never):,} ({len(never) / learned:.1%})"),
-            (
-                f"built, at most {SCAFFOLD:.0%} final",
-                f"{len(found.scaffolds):,} ({len(found.scaffolds) / learned:.1%})",
-            ),
-            (f"used 1 to {found.hardly - 1} times", f"{len(rare):,} ({len(rare) / learned:.1%})"),
-        ]
-    )
+    facts = [
+        ("text", f"{found.text_bytes:,} bytes, {found.tokens:,} tokens"),
+        ("segmentation", found.segmentation),
+        ("fewest tokens", _length(found.shortest, found.tokens)),
+        ("learned tokens", f"{len(found.learned):,}"),
+        ("never used", f"{len(never):,} ({len(never) / learned:.1%})"),
+        ("mostly merged on", f"{len(found.scaffolds):,} ({len(found.scaffolds) / learned:.1%})"),
+        (f"used 1 to {found.hardly - 1} times", f"{len(rare):,} ({len(rare) / learned:.1%})"),
+    ]
+    print_facts(facts)
     print_line()
     table = [("hide tokens used", "slots freed", "tokens of the text")]
     table += [
@@ -170,7 +161,7 @@ def _show(found: Audit, rows: list[Reallocated]) -> None:
         print_line()
         is_held_out = rows[0].held_out_tokens is not None
         text = "tokens of held-out text" if is_held_out else "tokens of the text (in-sample)"
-        worth = [("slots reallocated by", text, "kept", "new", "dropped")]
+        worth = [(_REALLOCATED, text, "kept", "new", "dropped")]
         for row in rows:
             moved = (f"{row.kept:,}", f"{row.new:,}", f"{row.dropped:,}")
             after, before = row.held_out_tokens, row.held_out_before
@@ -180,12 +171,13 @@ def _show(found: Audit, rows: list[Reallocated]) -> None:
         print_table(worth, right=[1, 2, 3, 4])
     _show_examples("never used, for example", sorted(never, key=lambda use: -len(use.spelled)))
     _show_examples("rare, for example", rare)
+    explain([name for name, _ in facts] + [_REALLOCATED] * bool(rows))
 
 
 def _show_examples(title: str, uses: list[TokenUse]) -> None:
     if uses:
         print_line()
-        print_facts([(title, [repr(use.as_settings()["text"]) for use in uses[:_EXAMPLES]])])
+        print_facts([(title, [token_repr(use.spelled) for use in uses[:_EXAMPLES]])])
 
 
 def _length(tokens: int, before: int) -> str:

@@ -90,7 +90,7 @@ def _extras() -> dict[str, dict[str, str | None]]:
     extras: dict[str, dict[str, str | None]] = {}
     for requirement in requirements:
         match = _REQUIREMENT.match(requirement)
-        if match and match[2] not in _DEVELOPMENT:
+        if match and match[2] not in _DEVELOPMENT and match[1] != "prunedbpe":
             extras.setdefault(match[2], {})[match[1]] = _version(match[1])
     return extras
 
@@ -140,13 +140,12 @@ def _show(found: Settings) -> None:
         ]
     )
     print_line()
-    rows = [("extra", "packages", "")]
+    rows = [("extra", "packages")]
     for name, packages in found["extras"].items():
-        versions = (f"{p} {v}" if v else f"{p} missing" for p, v in packages.items())
-        missing = not all(packages.values())
-        remedy = f"pip install 'prunedbpe[{name}]'" if missing else "installed"
-        rows.append((name, ", ".join(versions), remedy))
+        rows.append((name, ", ".join(f"{p} {v or 'missing'}" for p, v in packages.items())))
     print_table(rows)
+    if not all(version for packages in found["extras"].values() for version in packages.values()):
+        print_line("what is missing: pip install 'prunedbpe[EXTRA]'")
     print_line()
     if found["problem"]:
         error(f"encoding does not work: {found['problem']}")

@@ -97,13 +97,13 @@ def show_gains(training: Settings) -> None:
         return
     shown = gains[:_MOST_GAINS]
     names = short_names([row["source"] for row in gains])
-    info(f"\n{len(gains)} sources against Standard BPE, the smallest gain first:")
+    info(f"\nwhat {len(gains)} sources save against Standard BPE, the least first:")
     for line in align(
-        [(name, f"{row['gain']:+.3%}") for name, row in zip(names, shown, strict=False)], right=[1]
+        [(name, f"{row['gain']:.3%}") for name, row in zip(names, shown, strict=False)], right=[1]
     ):
         info(f"  {line}")
     if len(gains) > len(shown):
-        info(f"  ... and {len(gains) - len(shown)} more, up to {gains[-1]['gain']:+.3%}")
+        info(f"  ... and {len(gains) - len(shown)} more, up to {gains[-1]['gain']:.3%}")
     for row in gains:
         if row["source"] in training["auto"]["harmed"]:
             warning(f"{row['source']} gets {-row['gain']:.3%} longer than with Standard BPE")
@@ -126,7 +126,7 @@ def visibility_facts(training: Settings) -> Facts:
     auto = training["auto"]
     if auto["chosen_by"] == "validation":
         change = _change(auto["validation_length"], auto["validation_standard_length"])
-        chosen = f"shortest of {len(auto['tried'])} on the validation text, {change}"
+        chosen = f"shortest of {len(auto['tried'])} on the validation text, {change} tokens"
     else:
         chosen = (
             f"saving in each of {max(auto['sources'], 1):,} sources to the power "
@@ -148,9 +148,9 @@ def visibility_facts(training: Settings) -> Facts:
 
 
 def _length(length: int, standard: int) -> str:
-    change = _change(length, standard)
-    return f"{length:,} tokens, {change} against Standard BPE ({standard:,})"
+    return f"{length:,} tokens, {_change(length, standard)} than Standard BPE ({standard:,})"
 
 
 def _change(length: int, standard: int) -> str:
-    return f"{(length - standard) / max(standard, 1):+.3%}"
+    """Return how much shorter or longer, as ``1.149% fewer``."""
+    return f"{abs(length - standard) / max(standard, 1):.3%} {'more' if length > standard else 'fewer'}"
