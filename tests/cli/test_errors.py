@@ -76,6 +76,7 @@ def test_wrong_usage(cli, words, named, tmp_path, monkeypatch):
         ("count --reduce {a} -o {x}/c.parquet", "a.txt: not a Parquet file"),
         ("learn {x}/none.parquet --merges 9 -o {x}/m.parquet", "none.parquet: no such file"),
         ("prune {x}/none.parquet --vocab-size 500 -o {x}/tok", "none.parquet: no such file"),
+        ("sweep {x}", "hint: give the --run-dir of prunedbpe train"),
         ("prune {c} --vocab-size 500 -o {x}/tok", "no run to continue"),
         ("audit {x}/none --corpus {a}", "tokenizer.json"),
         ("encode {x}/none {a}", "none: no such folder"),

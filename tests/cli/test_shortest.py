@@ -35,7 +35,7 @@ def test_gains_by_source_are_listed_worst_first(cli, corpus, tmp_path):
     gains = [row["gain"] for row in auto["gains"]]
     assert gains == sorted(gains) and auto["harmed"] == []
     shown = [line for line in ended.err.splitlines() if line.strip().endswith("%")]
-    assert f"{gains[0]:+.3%}" in shown[-3]
+    assert f"{gains[0]:.3%}" in shown[-3]
 
 
 def test_merges_alone_need_the_counts(cli, corpus, tmp_path):

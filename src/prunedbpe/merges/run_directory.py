@@ -254,9 +254,19 @@ class RunDirectory:
 
 
 def load_merges(path: str | Path) -> MergeTable:
-    """Load merges from a run directory, or from a file that ``prunedbpe learn`` wrote."""
+    """Load merges from a run directory, or from a file that ``prunedbpe learn`` wrote.
+
+    Raises:
+        FormatError: The path holds neither.
+    """
     path = to_path(path)
-    return MergeTable.load(RunDirectory(path).merges_path if path.is_dir() else path)
+    file = RunDirectory(path).merges_path if path.is_dir() else path
+    if not file.exists():
+        raise FormatError(
+            f"{file}: no such file",
+            hint="give the --run-dir of prunedbpe train, or the output of prunedbpe learn",
+        )
+    return MergeTable.load(file)
 
 
 def learn_to_file(
