@@ -30,7 +30,9 @@ def test_the_summary_reports_input_and_result(cli, corpus, tmp_path):
     assert summary["read"].strip() == "4 files, 1,200 documents, 115 kB of text"
     assert f" skipped 1 document, first {corpus}/bad.txt, byte 3: " in " ".join(ended.err.split())
     assert summary["min exposure"].strip() == f"{training['min_exposure']} (threshold 40%)"
-    assert f"{training['encoded_length']:,} tokens, -" in summary["encoded length"]
+    length, standard = training["encoded_length"], training["standard_encoded_length"]
+    saved = f"{length:,} tokens, {(standard - length) / standard:.3%} fewer than Standard BPE"
+    assert summary["encoded length"].strip() == f"{saved} ({standard:,})"
     assert f"warning: {corpus}/bad.txt, byte 3: not UTF-8; 1 document" in ended.err
     assert "boundary frequency" in summary and "internal tokens" in summary
     assert "\nmin exposure: occurrences" in ended.err
