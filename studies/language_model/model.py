@@ -2,12 +2,18 @@
 
 In: token ids, one row each. Out: a vector for each token, from which :meth:`Transformer.losses`
 predicts the next one. Pre-norm, rotary positions, GELU; embeddings are not tied.
+
+Models with different tokenizers begin as alike as they can: the layers are equal, a token that both
+vocabularies hold has the same embedding, and all tokens are equally likely.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -16,6 +22,9 @@ from prunedbpe.types import Int64Array
 
 NOTHING = -100
 """Marks targets that do not count."""
+
+EMBEDDING_SCALE = 0.02
+"""Standard deviation of the numbers in an initial embedding."""
 
 
 class Attention(nn.Module):
@@ -57,31 +66,35 @@ class Transformer(nn.Module):
     """The model.
 
     Args:
-        vocab_size: Rows of both embeddings.
+        tokens: What each token spells; the rows of both embeddings.
         width: Of the vectors.
         layers: How many.
         heads: Of each layer; ``width / heads`` is even.
         seed: Of the initial weights.
     """
 
-    def __init__(self, vocab_size: int, width: int, layers: int, heads: int, seed: int) -> None:
+    def __init__(
+        self, tokens: Sequence[bytes], width: int, layers: int, heads: int, seed: int
+    ) -> None:
         super().__init__()
         self.head_width = width // heads
-        self.embedding = nn.Embedding(vocab_size, width)
+        self.embedding = nn.Embedding.from_pretrained(
+            initial_embedding(tokens, width, seed), freeze=False
+        )
         self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
         self.norm = nn.RMSNorm(width)
-        self.prediction = nn.Linear(width, vocab_size, bias=False)
+        self.prediction = nn.Linear(width, len(tokens), bias=False)
         self._initialize(layers, seed)
 
     def _initialize(self, layers: int, seed: int) -> None:
-        # The layers first: their weights are the same whatever the size of the vocabulary.
+        nn.init.zeros_(self.prediction.weight)
         generator = torch.Generator().manual_seed(seed)
-        for module in (self.layers, self.embedding, self.prediction):
-            for name, weights in module.named_parameters():
-                if weights.dim() == 1:
-                    continue
-                deep = math.sqrt(2 * layers) if name.endswith("output.weight") else 1.0
-                nn.init.normal_(weights, std=0.02 / deep, generator=generator)
+        for name, weights in self.layers.named_parameters():
+            if weights.dim() == 2:
+                # What a layer adds to its input is small, so that deep models begin stable.
+                depth = 2 * layers if name.endswith("output.weight") else 1
+                scale = 1 / math.sqrt(weights.shape[1] * depth)
+                nn.init.normal_(weights, std=scale, generator=generator)
 
     def forward(self, ids: Tensor) -> Tensor:
         """A vector for each token, from it and those before it."""
@@ -100,6 +113,19 @@ class Transformer(nn.Module):
     def matrices(self) -> list[nn.Parameter]:
         """The weights of the layers that are matrices."""
         return [weights for weights in self.layers.parameters() if weights.dim() == 2]
+
+
+def initial_embedding(tokens: Sequence[bytes], width: int, seed: int) -> Tensor:
+    """A row for each token, decided by its bytes and the seed alone; evenly distributed numbers.
+
+    >>> few, more = (initial_embedding(tokens, 4, 1) for tokens in ([b"at"], [b"a", b"at"]))
+    >>> torch.equal(few[0], more[1])
+    True
+    """
+    digests = (hashlib.shake_128(b"%d %b" % (seed, token)).digest(2 * width) for token in tokens)
+    numbers = np.frombuffer(b"".join(digests), ">u2").reshape(-1, width)
+    even = (numbers + 0.5) / 65_536 - 0.5
+    return torch.tensor(even * (EMBEDDING_SCALE * math.sqrt(12)), dtype=torch.float32)
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:

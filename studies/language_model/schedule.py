@@ -19,7 +19,7 @@ from pathlib import Path
 from studies.language_model.measures import row_nats
 from studies.language_model.results import RunName
 from studies.language_model.study import Study, digest_name
-from studies.language_model.training import clock
+from studies.language_model.training import clock, precision
 
 TIMED_STEPS = 4
 
@@ -115,7 +115,8 @@ def estimate(study: Study, run: RunName) -> float:
     rows = job.held_out.rows
     some = rows[len(rows) // 2 :][: study.settings.rows_at_once]
     started = clock(job.device)
-    row_nats(job.model, job.held_out.stream, some, job.device)
+    with precision(job.device, study.settings):
+        row_nats(job.model, job.held_out.stream, some, job.device)
     measuring = (clock(job.device) - started) * len(rows) / len(some)
     points = study.settings.curve_points * study.settings.curve_bytes
     held_out = int(job.held_out.stream.places[-1])

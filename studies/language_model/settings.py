@@ -40,8 +40,8 @@ class Settings:
         warmup_steps: Steps in which the learning rate rises.
         weight_decay: On the matrices of the layers.
         average: What the averaged weights keep in a step.
-        precision: Of matrix products. bfloat16 by autocast is quicker on GPUs and on CPUs with
-            instructions for it, and slower on others.
+        precision: Of matrix products, in training and measuring. bfloat16 by autocast is quicker on
+            GPUs and on CPUs with instructions for it, and slower on others.
         threads: Of a run; the last digits depend on it.
     """
 

@@ -29,18 +29,23 @@ class Stream:
         ids: Token ids; a separator before every document.
         sizes: Bytes of every token; 0 of a separator.
         starts: Where the separator of each document is, and the end of the stream.
-        separator: Its id, the first beyond the tokenizer's.
+        tokens: What each visible token spells, and at the end the separator, which spells nothing.
     """
 
     ids: Int64Array
     sizes: Int64Array
     starts: Int64Array
-    separator: int
+    tokens: Sequence[bytes]
 
     @property
     def vocab_size(self) -> int:
         """Rows of the embedding: all visible tokens and the separator."""
-        return self.separator + 1
+        return len(self.tokens)
+
+    @property
+    def separator(self) -> int:
+        """Its id, the first beyond the tokenizer's."""
+        return len(self.tokens) - 1
 
     @cached_property
     def places(self) -> Int64Array:
@@ -60,15 +65,14 @@ def make_stream(tokenizer: Tokenizer, documents: Sequence[Document]) -> Stream:
         PrunedBPEError: The tokens of a document do not add up to its bytes.
     """
     ids, ends = tokenizer.encode_batch_to_numpy([document.text for document in documents])
-    token_sizes = np.array([len(token) for token in tokenizer.vocab_bytes()], np.int64)
-    sizes = token_sizes[ids]
+    tokens = [*tokenizer.vocab_bytes(), b""]
+    sizes = np.array([len(token) for token in tokens], np.int64)[ids]
     check_bytes(np.concatenate([[0], np.cumsum(sizes)])[ends], documents)
-    separator = len(token_sizes)
     return Stream(
-        ids=np.insert(ids.astype(np.int64), ends[:-1], separator),
+        ids=np.insert(ids.astype(np.int64), ends[:-1], len(tokens) - 1),
         sizes=np.insert(sizes, ends[:-1], 0),
         starts=ends + np.arange(len(ends)),
-        separator=separator,
+        tokens=tokens,
     )
 
 
@@ -92,7 +96,7 @@ def check_bytes(ends: Int64Array, documents: Sequence[Document]) -> None:
 def tokenizer_digest(tokenizer: Tokenizer, documents: Sequence[Document]) -> str:
     """Hash of what a tokenizer does to some documents, and of what its tokens spell."""
     stream = make_stream(tokenizer, documents)
-    spelled = np.frombuffer(b"".join(tokenizer.vocab_bytes()), np.uint8)
+    spelled = np.frombuffer(b"".join(stream.tokens), np.uint8)
     return digest_arrays(stream.ids, stream.sizes, spelled)
 
 

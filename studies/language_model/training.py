@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from prunedbpe.types import BoolArray
+from prunedbpe.types import BoolArray, FloatArray
 from studies.language_model.course import Course
 from studies.language_model.measures import HeldOut, movement
 from studies.language_model.model import NOTHING, Transformer
@@ -78,7 +78,7 @@ class Run:
     def _new_model(self) -> Transformer:
         settings = self.settings
         model = Transformer(
-            self.course.stream.vocab_size,
+            self.course.stream.tokens,
             settings.width,
             settings.layers,
             settings.heads,
@@ -139,16 +139,15 @@ class Run:
         read = course.bytes_after(rows)
         point = len(self.found["curve"]) + 1
         whole = course.bytes_after(course.marks["equal_text"])
-        model = self.average.module
         if point <= settings.curve_points and read * settings.curve_points >= whole * point:
-            nats = self.held_out.nats(model, self.device, self.curve_documents)
+            nats = self._nats(self.curve_documents)
             bits = self.held_out.bits_per_byte(nats)["all"]
             flops = int(course.flops[rows - 1])
             self.found["curve"].append({"bytes": read, "flops": flops, "bits_per_byte": bits})
             report(f"{100 * read / whole:.0f} %: {bits:.4f} bits per byte")
         for name, mark in course.marks.items():
             if rows == mark and name not in self.found:
-                nats = self.held_out.nats(model, self.device)
+                nats = self._nats()
                 self.found[name] = {
                     "bytes": read,
                     "tokens": course.rows[rows - 1].end,
@@ -159,6 +158,10 @@ class Run:
                     self.found["document_nats"] = nats.round(2).tolist()
                     self.found["speed"] = self._speed(rows)
                     self.found["movement"] = self._movement(rows)
+
+    def _nats(self, documents: int | None = None) -> FloatArray:
+        with precision(self.device, self.settings):
+            return self.held_out.nats(self.average.module, self.device, documents)
 
     def _speed(self, rows: int) -> dict[str, Any]:
         read, tokens = self.course.bytes_after(rows), self.course.rows[rows - 1].end

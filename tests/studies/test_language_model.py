@@ -24,6 +24,7 @@ from studies.language_model.summary import comparisons  # noqa: E402
 
 REPOSITORY = Path(__file__).parents[2]
 QUIET = lambda line: None  # noqa: E731
+FIFTY = [b"%d" % i for i in range(50)]
 
 
 @pytest.fixture(scope="module")
@@ -101,8 +102,7 @@ def test_only_what_was_made_with_the_same_counts(study):
 def test_uniform_model_costs_the_logarithm_of_the_vocabulary(study, texts):
     tokenizer = study.tokenizers[400]["standard"]
     stream = make_stream(tokenizer, texts.held_out)
-    model = Transformer(stream.vocab_size, 16, 1, 2, seed=0)
-    torch.nn.init.zeros_(model.prediction.weight)
+    model = Transformer(stream.tokens, 16, 1, 2, seed=0)  # as it begins
     held_out = HeldOut(stream, texts.held_out, "tokens", 32, 8)
     nats = held_out.nats(model, torch.device("cpu"))
     tokens = np.diff(stream.starts) - 1  # without separators
@@ -112,8 +112,22 @@ def test_uniform_model_costs_the_logarithm_of_the_vocabulary(study, texts):
     assert held_out.bits_per_byte(nats)["all"] == pytest.approx(expected, abs=2e-6)
 
 
+def test_models_with_different_tokenizers_begin_alike(study):
+    few, more = (study.prepare(RunName(400, "tokens", arm, 1)) for arm in ("standard", "auto-rank"))
+    for own, other in zip(few.model.matrices(), more.model.matrices(), strict=True):
+        assert torch.equal(own, other)
+    places = {token: i for i, token in enumerate(more.course.stream.tokens)}
+    shared = [(i, places[t]) for i, t in enumerate(few.course.stream.tokens) if t in places]
+    assert 256 < len(shared) < len(places)
+    own, other = (list(ids) for ids in zip(*shared, strict=True))
+    assert torch.equal(few.model.embedding.weight[own], more.model.embedding.weight[other])
+    numbers = few.model.embedding.weight
+    assert numbers.std().item() == pytest.approx(0.02, rel=0.02)
+    assert abs(numbers.mean().item()) < 0.001
+
+
 def test_model_does_not_see_what_it_predicts():
-    model = Transformer(50, 16, 2, 2, seed=0)
+    model = Transformer(FIFTY, 16, 2, 2, seed=0)
     ids = torch.randint(0, 50, (1, 20))
     changed = ids.clone()
     changed[0, 12:] = 7
@@ -127,7 +141,7 @@ def test_attention_is_that_of_torch():
 
 
 def test_flops_are_six_for_each_weight():
-    model = Transformer(50, 16, 2, 2, seed=0)
+    model = Transformer(FIFTY, 16, 2, 2, seed=0)
     weights = sum(matrix.numel() for matrix in model.matrices()) + model.prediction.weight.numel()
     attention = 6 * 2 * 16 * 10**2
     assert row_flops(np.array([10]), 16, 2, 50)[0] == 6 * 10 * weights + attention
