@@ -92,8 +92,7 @@ NamedCorpora = Annotated[
     typer.Option(
         "--corpus",
         metavar="[NAME=]PATH[,PATH...]",
-        help="A corpus: files or folders, and its name if it is not that of the first. "
-        "Repeatable.",
+        help="A corpus: files or folders, and its name if it is not that of the first. Repeatable.",
         show_default=False,
     ),
 ]

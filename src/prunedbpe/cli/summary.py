@@ -153,4 +153,5 @@ def _length(length: int, standard: int) -> str:
 
 def _change(length: int, standard: int) -> str:
     """Return how much shorter or longer, as ``1.149% fewer``."""
-    return f"{abs(length - standard) / max(standard, 1):.3%} {'more' if length > standard else 'fewer'}"
+    share = abs(length - standard) / max(standard, 1)
+    return f"{share:.3%} {'more' if length > standard else 'fewer'}"

@@ -18,9 +18,7 @@ PLAIN = "naïve 人民"
 @pytest.mark.parametrize("version", ["15.0.0", "16.0.0", "18.0.0"])
 def test_plain_is_what_nothing_changes(version, normalization):
     cut = ForeignCut(Pretokenizer("gpt2"), version, normalization)
-    changed = {
-        point for first, last, _ in cut.replacements() for point in range(first, last + 1)
-    }
+    changed = {point for first, last, _ in cut.replacements() for point in range(first, last + 1)}
     assert bool(changed) == (version != "18.0.0")
     for point in [*changed, *range(0x80, sys.maxunicode + 1, 7)]:
         text = chr(point)
