@@ -24,7 +24,7 @@ def hidden(tok):
 def test_overview(cli, trained, tok):
     out = cli("inspect", trained / "tok").out
     assert f"internal tokens         {tok.vocabulary.internal_count}\n" in out
-    assert "<_EOS_> 496" in out and "against Standard BPE" in out
+    assert "<_EOS_> 496" in out and "fewer than Standard BPE" in out
     facts = cli("inspect", trained / "tok", "--json").json
     assert facts["vocab_size"] == 500 and facts["training"] == tok.training
 
