@@ -145,7 +145,7 @@ def _show(found: Settings) -> None:
         rows.append((name, ", ".join(f"{p} {v or 'missing'}" for p, v in packages.items())))
     print_table(rows)
     if not all(version for packages in found["extras"].values() for version in packages.values()):
-        print_line("what is missing: pip install 'prunedbpe[EXTRA]'")
+        print_line("to install what is missing: pip install 'prunedbpe[EXTRA]'")
     print_line()
     if found["problem"]:
         error(f"encoding does not work: {found['problem']}")

@@ -19,7 +19,7 @@ GLOSSARY = {
     "supports": "longer tokens built from this one",
     "fewest tokens": "what the shortest segmentation with the same vocabulary needs",
     "mostly merged on": "over 90 % of their occurrences became parts of longer tokens",
-    "slots reallocated by": "tokens of the same number, chosen anew for the text",
+    "slots reallocated by": "how the tokens to keep and to add are chosen",
     "saves": "share of tokens saved against the first tokenizer",
     "reduction": "share of tokens saved against Standard BPE of the same size",
     "+2K Standard": "what 2,000 more tokens of Standard BPE would save",
